@@ -31,7 +31,7 @@ from core.datasets import on_data
 from core.studies import estimate, plan, tables
 from core.studies.execute import Making
 from core.studies.progress import progress
-from core.studies.state import StudyState
+from core.studies.run_status import StudyState
 from core.transcript import Transcript
 from tests.support.stub_server import StubServer
 

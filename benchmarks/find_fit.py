@@ -14,8 +14,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from core.labs.probe.claim_extraction import claimed_intervals
-from core.labs.probe.component_mentions import noise_identified
+from core.labs.probe.claim_extraction import claimed_intervals, noise_identified
 from core.labs.probe.evaluate import GRID, interval_iou, nmse, noise_floor
 from core.labs.probe.functions import numeric
 from core.labs.probe.functions.numeric import ATOMS, NumericFunction

@@ -28,8 +28,7 @@ from core.store.store import Store
 from core.studies import estimate, packing, plan, run_status, tables
 from core.studies.execute import Making
 from core.studies.progress import progress
-from core.studies.run_status import standings
-from core.studies.state import StudyState
+from core.studies.run_status import StudyState, standings
 from tests.core.studies.killing import steady
 from tests.support.stub_server import StubServer
 

@@ -24,10 +24,10 @@ from core.journal import to_line
 from core.labs.ask.lab import LAB
 from core.labs.base.declared import Cases
 from core.store import comparing, listing, matching, queries
+from core.store.event_rows import refresh
 from core.store.filters import Filter, Range
 from core.store.index import Index, index, rebuild
 from core.store.listing import Selection
-from core.store.result_rows import refresh
 from core.store.store import Store
 
 LABS = {LAB.name: LAB}

@@ -35,11 +35,11 @@ from .runs.verify import Verified
 from .server.access import RunAccess
 from .server.jobs import JobRunner
 from .store import sql
-from .store.index_watcher import IndexWatcher
+from .store.index import IndexWatcher
 from .store.schema import record_tables
 from .store.store import Store
 from .store.vectors import VectorMaker
-from .studies.background import Studies
+from .studies.execute import Studies
 
 TESTS = predictor_test.TEST, judge_test.TEST
 """The qualification tests of models."""

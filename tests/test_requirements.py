@@ -134,7 +134,7 @@ def test_every_package_of_a_lock_has_hashes(lock):
 
 def test_all_that_is_installed_is_installed_by_hashes():
     """By the Makefile, by hand, on clusters, and into the container: from a lock file, with hash checking."""
-    for file in ("Makefile", "docs/install.md", "Dockerfile", "docs/scale.md", "core/commands/study_cluster.py"):
+    for file in ("Makefile", "docs/install.md", "Dockerfile", "docs/scale.md", "core/commands/study_run.py"):
         text = (ROOT / file).read_text(encoding="utf-8").replace("$(INSTALL)", "uv pip install --require-hashes")
         steps = [line for line in text.splitlines() if "pip install" in line and not line.startswith("INSTALL")]
         assert steps and [line for line in steps if "--require-hashes" not in line or ".lock" not in line] == []

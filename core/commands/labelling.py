@@ -12,9 +12,8 @@ from urllib.parse import parse_qs
 import click
 
 from .. import entry, home
-from ..judging import cases
-from ..judging.cases import ToAsk
-from ..judging.lab import CASE, LAB, METRIC
+from ..judging import lab
+from ..judging.lab import CASE, LAB, METRIC, ToAsk
 from ..runs import driver
 from ..runs.engine import RunRequest, new_id
 from ..runs.labels import EXAMPLE, Scheme, path, schemes
@@ -88,7 +87,7 @@ def _judge(
 
         def asked(is_test: bool) -> ToAsk:
             try:
-                return cases.to_ask(selected, partial(_read, journals), scheme, who, model, question, is_test)
+                return lab.to_ask(selected, partial(_read, journals), scheme, who, model, question, is_test)
             except ValueError as error:
                 raise click.UsageError(str(error)) from None
 

@@ -8,9 +8,8 @@ import click
 import tomli_w
 
 from .. import entry, home
-from ..text import paper_prompts
 from ..text.display import count_noun
-from ..text.paper_prompts import PaperPrompts
+from ..text.templates import PaperPromptError, PaperPrompts, home_folder
 from .run_output import DONE
 
 
@@ -28,7 +27,7 @@ def add(commands: click.Group) -> None:
 def _prompts(context: click.Context) -> int:
     if context.invoked_subcommand is not None:
         return DONE
-    folder = paper_prompts.home_folder()
+    folder = home_folder()
     for title, known in _papers().items():
         have = sum((folder / f"{name}.toml").is_file() for name in known.names)
         print(f"{title:<8} {have} of {count_noun(len(known.names), 'prompt')}, from {known.repository}")
@@ -44,11 +43,11 @@ def _prompts(context: click.Context) -> int:
 @click.argument("folder", metavar="FOLDER", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--to", metavar="DIR", type=click.Path(file_okay=False, path_type=Path), help="write them to this folder")
 def _read(folder: Path, to: Path | None) -> int:
-    to = to or paper_prompts.home_folder()
+    to = to or home_folder()
     found = {title: known.read(folder) for title, known in _papers().items()}
     if not any(found.values()):
         where = ", ".join(known.repository for known in _papers().values())
-        raise paper_prompts.PaperPromptError(
+        raise PaperPromptError(
             f"{folder} holds none of the authors' prompts that this app knows. Copies of these have them: {where}."
         )
     for title, templates in found.items():

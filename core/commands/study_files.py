@@ -20,10 +20,10 @@ from ..report import study_html as of_study
 from ..runs.library import of_today
 from ..store.index import index
 from ..store.store import Store
-from ..studies import desired_state, packing, plan, required_data
+from ..studies import packing, plan, required_data
 from ..studies.packing import refuse_packed
 from ..studies.progress import progress
-from ..studies.state import StudyState
+from ..studies.run_status import StudyState
 from ..text.display import count_noun
 from .run_output import BAD_INPUT, DONE, WRONG, index_run, journals_option, json_option, open_fresh_index
 
@@ -39,7 +39,7 @@ study_argument = click.argument("file", type=click.Path(path_type=Path, dir_okay
 def pause(file: Path) -> int:
     """Stop further calls of the study. The process that makes it stops when the open calls are answered."""
     study = plan.read(file, entry.labs())
-    desired_state.want(home.home(), study.name, paused=True)
+    plan.want(home.home(), study.name, paused=True)
     print(f"{study.title}: the process that runs it will stop in a second or two, once its open calls are answered.")
     print(f"To continue: {COMMAND} study run {file}")
     return DONE

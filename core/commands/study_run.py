@@ -1,42 +1,156 @@
-"""`study`: plan and make many runs from one file, follow them, and read them as tables."""
+"""`study`: plan and make many runs from one file, here or on a cluster, follow them, and read them as tables."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 import shutil
+import signal
 import sys
-from collections.abc import Iterable, Iterator
+import tomllib
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, replace
 from functools import partial
+from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from pydantic import ValidationError
 
 from .. import entry, home
 from ..journal import JournalFullError
 from ..models.ids import is_free
-from ..package_data import COMMAND
+from ..package_data import COMMAND, ROOT
 from ..report import case_html, export, study_text
+from ..runs.context import complaints
 from ..studies import estimate, multiverse, plan, required_data, tables
-from ..studies.cluster import Cluster
-from ..studies.desired_state import want
-from ..studies.early_stopping import stopped_early
+from ..studies.cluster import Cluster, Made, Task, while_wanted
 from ..studies.execute import Making, StudyOutcome
 from ..studies.packing import refuse_packed
-from ..studies.plan import Planned, Study
+from ..studies.plan import ClusterOf, Planned, Study, want
+from ..studies.run_status import stopped_early
 from ..studies.study_files import list_study
 from ..studies.table_cells import Row, pivot
 from ..text.display import count_noun
 from ..transcript import Transcript
-from . import run_output, study_cluster, study_files
+from . import run_output, study_files
 from .run_output import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, journals_option, json_option
 from .study_files import study_argument
 
 if TYPE_CHECKING:
+    from dask_jobqueue.slurm import SLURMCluster
+    from distributed import Client
     from pandas import DataFrame
+
+
+# `study run --engine dask` and `--engine slurm`: the cluster that makes the runs, and what its workers do.
+
+
+engine_option = click.option(
+    "--engine",
+    type=click.Choice(["local", "dask", "slurm"]),
+    default="local",
+    show_default=True,
+    help="where to make the runs: here, on a running Dask cluster, or on SLURM jobs",
+)
+scheduler_option = click.option(
+    "--scheduler", metavar="ADDRESS", help="address of the Dask scheduler, such as tcp://10.0.0.1:8786"
+)
+
+
+def on_worker(task: Task) -> Made:
+    """Make one run on a worker, with the worker's own labs, models and keys."""
+    return asyncio.run(while_wanted(task, entry.labs(), entry.catalog().get))
+
+
+def making_on_cluster(
+    engine: str, scheduler: str | None, study: Study, folder: Path, ended: Callable[[Planned, Transcript], None]
+) -> Cluster:
+    """Return the object that makes the study's runs on that cluster. Raises click.UsageError if the cluster is not
+    available.
+    """
+    for needed in ("distributed", "dask_jobqueue"):
+        if find_spec(needed) is None:
+            raise click.UsageError(
+                f"{needed} is not installed. Clusters need: "
+                "python -m pip install --no-deps --require-hashes -r requirements-cluster.lock"
+            )
+    if (engine == "dask") != (scheduler is not None):
+        raise click.UsageError("--engine dask needs --scheduler, and no other engine accepts it.")
+    if engine == "slurm" and shutil.which("sbatch") is None:
+        raise click.UsageError("SLURM is not installed here: there is no command sbatch.")
+    asked = cluster_settings(study)
+
+    @asynccontextmanager
+    async def connected() -> AsyncIterator[Client]:
+        from distributed import Client
+
+        async with AsyncExitStack() as stack:
+            if scheduler is None:
+                cluster = await stack.enter_async_context(slurm(asked))
+                cluster.scale(jobs=asked.jobs)
+            try:
+                client = await stack.enter_async_context(Client(scheduler or cluster, asynchronous=True))  # type: ignore[no-untyped-call]
+            except OSError as error:
+                raise ConnectionError(f"The Dask scheduler does not answer ({error}).") from None
+            yield client
+
+    return Cluster(replace(study, cluster=asked), entry.labs(), folder, connected, on_worker, ended)
+
+
+def cluster_settings(study: Study) -> ClusterOf:
+    """Return the table `[cluster]` of the study, or else the content of $EXPLAIN_HOME/cluster.toml. Raises
+    click.UsageError.
+    """
+    path = home.home() / "cluster.toml"
+    if study.cluster is not None or not path.exists():
+        return study.cluster or ClusterOf()
+    try:
+        return ClusterOf.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        raise click.UsageError(f"{path}: {complaints(error)[0]}") from None
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"{path} cannot be read: {error}") from None
+
+
+def slurm(asked: ClusterOf) -> SLURMCluster:
+    """Return a cluster whose workers are SLURM jobs, none submitted yet; use it with `async with`. The traffic between
+    its machines is encrypted, because anyone who can reach a scheduler can make its workers do anything.
+    """
+    # Importing it makes Ctrl-C end the process immediately, so the old handler is restored.
+    heeded = signal.getsignal(signal.SIGINT)
+    from dask_jobqueue.slurm import SLURMCluster
+
+    signal.signal(signal.SIGINT, heeded)
+    logs = home.home() / "cluster"
+    logs.mkdir(mode=0o700, exist_ok=True)
+    options: dict[str, Any] = {name: getattr(asked, name) for name in ("memory", "walltime", "queue", "account")}
+    return SLURMCluster(
+        **options,
+        # One run at a time in each process.
+        cores=asked.at_once,
+        processes=asked.at_once,
+        job_cpu=asked.cpus,
+        job_name="explain",
+        python=shlex.quote(asked.python or sys.executable),
+        job_script_prologue=[
+            *asked.setup,
+            f"export EXPLAIN_HOME={shlex.quote(str(home.home().resolve()))}",
+            f"cd {shlex.quote(str(ROOT))}",
+        ],
+        job_extra_directives=list(asked.directives),
+        interface=asked.interface,
+        log_directory=str(logs),
+        security=True,
+        shared_temp_directory=str(logs),
+        scheduler_options={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+        asynchronous=True,
+    )
+
 
 OFF = 5
 """The exit code if a control does not have the value that it must have."""
@@ -70,8 +184,8 @@ def _plan(file: Path, journals: Path, as_json: bool) -> int:
 @study_argument
 @journals_option
 @json_option("one run per line, as a JSON object")
-@study_cluster.engine_option
-@study_cluster.scheduler_option
+@engine_option
+@scheduler_option
 def _run(file: Path, journals: Path, as_json: bool, engine: str, scheduler: str | None) -> int:
     return asyncio.run(make_runs(file, journals, as_json, engine, scheduler))
 
@@ -95,7 +209,7 @@ async def make_runs(
             catalog.get(model)
         making = Making(study, labs, catalog.get, journals, tell)
     else:
-        making = study_cluster.making(engine, scheduler, study, journals, tell)
+        making = making_on_cluster(engine, scheduler, study, journals, tell)
     # Only for robots is it known which value a run must have.
     known = tuple(run for run in study.all if any(map(is_free, run.spec.models)))
     of_robots, kept = replace(study, runs=known, controls=()), dict[str, "DataFrame"]()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from .. import files, package_data
 from ..home import home
 from ..policy import NotAllowedError
-from . import babi, glue, imdb, mctest, shp, strategyqa
+from . import loaders
 from .files import Stamp, noted, stamp
 from .items import DatasetError, Item, LeftOut, Loaded, Read, Split, Task, left_out_words, loaded_record
 from .sources import source_of
@@ -33,14 +33,14 @@ class Dataset(NamedTuple):
 
 
 _READERS: dict[str, Callable[[Path, Split | None], Read]] = {
-    "imdb": imdb.read,
-    "sst-2": glue.read_sst2,
-    **{f"babi-{number}": partial(babi.read, number=number) for number in (1, 2, 3)},
-    "mctest": mctest.read,
-    "rte": glue.read_rte,
-    "strategyqa": strategyqa.read,
-    "shp": shp.read,
-    "world": strategyqa.read,
+    "imdb": loaders.read_imdb,
+    "sst-2": loaders.read_sst2,
+    **{f"babi-{number}": partial(loaders.read_babi, number=number) for number in (1, 2, 3)},
+    "mctest": loaders.read_mctest,
+    "rte": loaders.read_rte,
+    "strategyqa": loaders.read_strategyqa,
+    "shp": loaders.read_shp,
+    "world": loaders.read_strategyqa,
 }
 
 DATASETS = package_data.rows("datasets", "dataset", lambda **about: Dataset(**about, read=_READERS[about["name"]]))

@@ -20,9 +20,9 @@ from ..runs.verify import Verified
 from ..score import Score
 from ..statistics import FEW, group_statistics
 from ..store.store import Store
-from ..text import system_prompts
+from ..text import templates
 from ..text.display import count_noun
-from ..text.paper_prompts import PREFIX
+from ..text.templates import PREFIX
 from ..transcript import Difference, differences, name_of
 from . import request_notes
 
@@ -133,7 +133,7 @@ def _system_prompts(ask: Any) -> Iterator[str]:
     for spec, prompts in ask("select distinct spec, prompts from runs where run = any(?) order by all"):
         if text := str(json.loads(spec or "{}").get("system") or ""):
             hashes = json.loads(prompts or "{}")
-            hash = hashes.get(text) or hashes.get(system_prompts.ID, "")
+            hash = hashes.get(text) or hashes.get(templates.ID, "")
             quoted.append(f"“{' '.join(text.replace('*', '').split())[:_LONGEST_QUOTE]}” {hash}".strip())
     if quoted:
         yield f"System prompt of the model under test, with its hash: {_listed(quoted)}."

@@ -19,10 +19,8 @@ from ..labs.base.lab import Lab
 from ..labs.base.spec import knobs
 from ..statistics import FEW
 from ..studies import multiverse, tables
-from ..studies.early_stopping import SHIFT
 from ..studies.plan import Planned, Study
-from ..studies.run_status import RunStatus, Tokens
-from ..studies.state import StudyState
+from ..studies.run_status import SHIFT, RunStatus, StudyState, Tokens
 from ..studies.table_cells import Row, has_figures, pivot
 from ..transcript import Transcript, shares
 from . import case_html

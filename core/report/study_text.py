@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from ..statistics import FEW
-from ..studies.early_stopping import SHIFT
 from ..studies.estimate import StudyEstimate
 from ..studies.progress import StudyProgress
+from ..studies.run_status import SHIFT
 from ..text.display import count_noun
 from .case_html import template
 

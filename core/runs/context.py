@@ -38,7 +38,7 @@ from ..events import (
 )
 from ..parsers import fields
 from ..score import Score
-from ..text.system_prompts import with_system
+from ..text.templates import with_system
 from ..transcript import Transcript, ancestors, name_of
 
 # Whether two results are the same, up to rounding.

@@ -1,4 +1,5 @@
-"""Kinds: selected rows grouped by what their questions and explanations mean, each group named by its telling words.
+"""Kinds: selected rows grouped by what their questions and explanations mean, each group named by its telling words, or
+by a language model.
 
 Two rows are alike if each is among the nearest of the other (mutual nearest neighbours). The most alike pairs are
 joined first, and two groups only while their means are alike too, so that no chain of neighbours joins everything. The
@@ -7,22 +8,25 @@ words of a group are those with the highest c-TF-IDF (Grootendorst 2022, arXiv:2
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..events import now
+from ..events import Message, Model, Request, Sampling, ignore_text, now
 from ..text.shared_words import content_words
 from . import vectors
 from .filters import KIND
 from .listing import Selection
+from .store import Store
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from pandas import DataFrame
+
 
 NEIGHBOURS = 10
 """How many nearest rows of each row are looked at."""
@@ -202,3 +206,71 @@ def titles(selected: Selection, clustering: str) -> Mapping[str, str]:
         clustering=clustering,
     )
     return dict(rows)
+
+
+# Names that a language model gives to kinds, beside their telling words.
+
+
+EXAMPLES = 6
+"""Rows of a kind that a model reads."""
+
+LONGEST, LONGEST_NAME = 400, 60
+"""Characters of a question or an explanation that it reads, and of the name that is kept."""
+
+_TOGETHER = 4
+"""Calls at the same time."""
+
+_PROMPT = """These are questions with a model's explanation of its answer. They were put into one group because they are
+alike.
+
+{rows}
+
+What do they have in common? Answer with a name for the group of two to five words, and nothing else."""
+
+
+def examples(selected: Selection, clustering: str) -> dict[str, list[str]]:
+    """Some rows of each kind among the selected rows, as text, by the kind's words."""
+    rows = selected.found(
+        f"""
+        select kinds.kind, {vectors.QUESTION}, {vectors.EXPLANATION}
+        from wanted items join kinds using (run, "case", trial)
+             left join cases on (cases.run, cases."case") = (items.run, items."case")
+        where clustering = $clustering and kinds.kind <> ''
+        qualify row_number() over (partition by kinds.kind order by items.title, items.run, items.trial) <= $limit
+        """,  # noqa: S608  our own names
+        clustering=clustering,
+        limit=EXAMPLES,
+    )
+    found: dict[str, list[str]] = {}
+    for kind, question, explanation in rows:
+        found.setdefault(kind, []).append(f"Question: {question[:LONGEST]}\nExplanation: {explanation[:LONGEST]}")
+    return found
+
+
+async def ask(model: Model, kinds: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The names that the model gives to kinds, by their words; a kind that it gives no name has none. Raises
+    CallError.
+    """
+    places = asyncio.Semaphore(_TOGETHER)
+
+    async def name(rows: Sequence[str]) -> str:
+        message = Message(role="user", content=_PROMPT.format(rows="\n\n".join(rows)))
+        sampling = Sampling(temperature=0.0, max_tokens=40)
+        async with places:
+            request = Request(role="namer", model=model.id, messages=(message,), sampling=sampling)
+            answer = await model.answer(request, ignore_text)
+        lines = [line.strip(" .\"'*#") for line in answer.text.splitlines()]
+        return next((line for line in lines if line), "")[:LONGEST_NAME]
+
+    names = await asyncio.gather(*map(name, kinds.values()))
+    return {words: given for words, given in zip(kinds, names, strict=True) if given}
+
+
+def keep(store: Store, clustering: str, names: Mapping[str, str], model: str) -> None:
+    """Keep the names that the model gave."""
+    with store.write() as cursor:
+        for words, name in names.items():
+            cursor.execute(
+                "update kinds set title = ?, model = ? where clustering = ? and kind = ?",
+                [name, model, clustering, words],
+            )

@@ -97,7 +97,7 @@ create table faults (             -- lines of a journal that hold no event
     run varchar, line bigint, reason varchar,
     primary key (run, line)
 );
-create table items (             -- the rows of lists of results (core/store/result_rows.py)
+create table items (             -- the rows of lists of results (core/store/event_rows.py)
     run varchar, "case" varchar,  -- '' if a run has no case
     trial varchar,                -- '' if the row is the case's own
     lab varchar, number bigint,   -- of the case, in its run
@@ -113,7 +113,7 @@ create table items (             -- the rows of lists of results (core/store/res
 create table roles (              -- which models a run asked, and in which roles
     run varchar, role varchar, model varchar
 );
-create table labels (            -- what people say about a run, one row for each word (core/store/result_rows.py)
+create table labels (            -- what people say about a run, one row for each word (core/store/event_rows.py)
     run varchar,                  -- the journal
     about varchar, "case" varchar, -- '' for the run itself
     trial varchar,                -- '' for the case itself

@@ -29,13 +29,10 @@ from ..models.ids import is_free
 from ..runs import driver
 from ..runs.context import Resolve
 from ..transcript import Transcript, transcript
-from .desired_state import wanted
-from .early_stopping import early_of
 from .estimate import Sizes
 from .execute import LOOK, Making, StudyOutcome, check_budget, hand_out, one_after_another, still_to_make
-from .plan import Planned, Study, run_id
-from .run_status import RunStatus, is_completed, standing
-from .state import StudyState
+from .plan import Planned, Study, run_id, wanted
+from .run_status import RunStatus, StudyState, early_of, is_completed, standing
 
 if TYPE_CHECKING:
     from distributed import Client

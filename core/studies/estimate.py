@@ -30,8 +30,7 @@ from ..statistics import FEW, items_for_difference, items_for_power, items_for_w
 from . import required_data
 from .plan import Planned, Study, dataset_of
 from .progress import labels
-from .run_status import RunStatus, Tokens, busy_rate, standing
-from .state import StudyState
+from .run_status import RunStatus, StudyState, Tokens, busy_rate, standing
 from .tables import measured
 
 # How many items and cases the runs of a study have; for a data set by formula, so that no case has to be made.

@@ -15,7 +15,7 @@ from ..labs.base.declared import Table
 from ..labs.base.lab import Lab
 from ..rulesets import PARSER_NAMES, other_parser
 from ..statistics import Kind, compare, holm
-from ..text import paper_prompts
+from ..text import templates
 from .table_cells import BLANK, Row, cells, label, number, other_encoders
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _place_of(cell: Row) -> tuple[str, str, str]:
 def _why(table: Table, rules: Rules, prompts: str) -> str:
     """What may make a printed figure and ours differ, in a sentence."""
     parts = ["" if "model" in table.their_rows else "the models"]
-    parts += ["" if prompts == paper_prompts.THEIRS else f"the prompts (here {prompts})" if prompts else "the prompts"]
+    parts += ["" if prompts == templates.THEIRS else f"the prompts (here {prompts})" if prompts else "the prompts"]
     parts += ["the parser (here the updated one)" if table.by_parser and rules == "repaired" else ""]
     return f"Ours and theirs may differ by {', '.join(filter(None, [*parts, 'the items and their number']))}."
 

@@ -1,4 +1,5 @@
-"""Reads a study: a TOML file becomes runs, each named by a hash of its content.
+"""Reads a study: a TOML file becomes runs, each named by a hash of its content, and a small file says whether and how
+fast they are to be made.
 
 So a completed run is recognised by its name, wherever it was made, and resuming a study means making the other runs.
 docs/commands.md describes the file.
@@ -25,13 +26,50 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 from .. import home, journal
 from ..datasets import own
 from ..errors import ExplainError
-from ..events import CallError, Rules
+from ..events import CallError, Frozen, Rules
+from ..home import write
 from ..labs.base.declared import FACETS
 from ..labs.base.lab import Lab
 from ..labs.base.spec import Spec
 from ..models.settings import MOST_THINKING_ROOM, price_of
 from ..runs.context import complaints
-from .desired_state import MOST_AT_ONCE
+
+# Controls a running study: a small file that anybody may write, and the process that runs the study reads.
+
+
+MOST_AT_ONCE = 64
+
+
+class DesiredState(Frozen):
+    """`paused`: no further call is sent, and runs end once their calls are answered. `at_once` overrides how many runs
+    the study's file makes at a time; None leaves that as it is.
+    """
+
+    paused: bool = False
+    at_once: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] | None = None
+
+
+def wanted(home: Path, name: str) -> DesiredState:
+    """The desired state of the study of that name; the defaults if its file is missing or unreadable."""
+    try:
+        return DesiredState.model_validate_json(_file(home, name).read_bytes())
+    except (OSError, ValidationError):
+        return DesiredState()
+
+
+def want(home: Path, name: str, **changes: object) -> DesiredState:
+    """Change some fields of the desired state. The change is atomic: a reader sees the old or the new file.
+
+    Raises pydantic.ValidationError, and OSError if the file cannot be written.
+    """
+    now = DesiredState.model_validate({**wanted(home, name).model_dump(), **changes})
+    write(_file(home, name), now.model_dump_json().encode())
+    return now
+
+
+def _file(home: Path, name: str) -> Path:
+    return home / "studies" / f"{name}.json"
+
 
 Key = tuple[str | int, ...]
 """A position in the file: names of tables and settings, and indices in arrays of tables."""
@@ -120,7 +158,7 @@ class _Settings:
     together. `width` is the wanted width of an interval, `power` the probability of detecting a difference, between two
     `rates` if these are stated. With `stop_width` a cell ends as soon as the always-valid interval of its headline
     figure is that narrow, which moves its mean away from one half by up to a tenth of that width
-    (`core.studies.early_stopping`). The tables are by the parser `rules`. `cluster` is the request to SLURM.
+    (`core.studies.run_status`). The tables are by the parser `rules`. `cluster` is the request to SLURM.
     `thinking_room` are the tokens that models behind endpoints get for thinking, by id; for other models, what was
     learned about them applies.
     """

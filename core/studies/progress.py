@@ -8,11 +8,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .. import home
-from ..text import paper_prompts
-from .desired_state import DesiredState, wanted
-from .plan import Planned, Study
-from .run_status import RunStatus
-from .state import StudyState
+from ..text import templates
+from .plan import DesiredState, Planned, Study, wanted
+from .run_status import RunStatus, StudyState
 
 _LATELY = 60
 """Seconds over which the rate is measured."""
@@ -133,7 +131,7 @@ def labels(study: Study) -> dict[str, str]:
         # A field that is left out of the JSON because it has its default is a setting too.
         settings = {**dict(run.spec), **run.spec.model_dump(mode="json")}
         if "prompts" in settings:
-            settings["prompts"] = paper_prompts.in_words(settings["prompts"])
+            settings["prompts"] = templates.in_words(settings["prompts"])
         by_lab[run.lab.name][run.id] = {name: str(value) for name, value in settings.items()}
     for runs in by_lab.values():
         varied = _varied(runs.values())

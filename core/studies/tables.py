@@ -22,11 +22,11 @@ from ..score import Score
 from ..statistics import FEW, Kind, Pair, of_items, power_of_pairs
 from ..statistics.comparisons import compare_where_equal
 from ..store.matching import ITSELF
-from ..text import paper_prompts
+from ..text import templates
 from ..transcript import transcript
 from . import human, multiverse, paper_tables
-from .early_stopping import Early, stopped_early
 from .plan import EXTRA, LABEL, Planned, Study, TableOf
+from .run_status import Early, stopped_early
 from .table_cells import BLANK, Row, cells, label, origins, other_encoders, with_origins
 
 if TYPE_CHECKING:
@@ -291,7 +291,7 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None, answe
     settings = {name: value for name, value in run.spec if isinstance(value, str)}
     settings |= {name: setting_text(value) for name, value in run.spec.model_dump(mode="json").items()}
     if "prompts" in type(run.spec).model_fields:
-        settings["prompts"] = paper_prompts.in_words(settings.get("prompts") or None)
+        settings["prompts"] = templates.in_words(settings.get("prompts") or None)
     for case, progress in state.cases.items():
         # Cases that ended after the early stop do not count: which ones did may depend on their results.
         if early is not None and case not in early.cases:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from core import entry
-from core.store.index_watcher import IndexWatcher
+from core.store.index import IndexWatcher
 from core.store.store import StoreError
 from pages.components.text import plain
 

@@ -22,7 +22,7 @@ from pages.components import lab_page, reader_accuracy, session, throttle
 from pages.components.labels import warns_when_full
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
-from pages.results import address, facets, runs_list
+from pages.results import address, facets, lists
 
 SIZES = (10, 200)
 """Smallest and largest sample."""
@@ -72,7 +72,7 @@ def main() -> None:
 def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
     """Say how many answers can be sampled, and draw the button."""
     wanted = address.wanted().choosing("lab", [lab.name])
-    readings = audits.population(runs_list.selection(store, wanted), lab, judged, who)
+    readings = audits.population(lists.selection(store, wanted), lab, judged, who)
     within = facets.filter_line(wanted.without("lab"))
     st.caption(f"Within: {plain(within)}." if within else "All results. Filter in Browse to audit some of them.")
     if not readings:

@@ -20,7 +20,7 @@ from pages.components.tables import download
 from pages.components.text import plain
 from pages.components.throttle import PACE
 from pages.components.upload import upload
-from pages.results import address, cases_list, example, facets, gallery, groups_list, judge, meaning, runs_list
+from pages.results import address, example, facets, gallery, groups_list, judge, lists, meaning
 from pages.results.example import EXAMPLE
 
 # Import and export, beside the lists.
@@ -229,12 +229,16 @@ def _results(looked: Selection, now: example.State, seen: int) -> None:
     if address.shown_list() == "cases" and address.sort() == "meaning":
         meaning.like(looked)
     kinds = looked.kinds()
-    kind, what = (runs_list, "runs") if address.shown_list() == "runs" else (cases_list, _named(kinds))
-    found = kind.read(looked)
+    are_runs = address.shown_list() == "runs"
+    what = "runs" if are_runs else _named(kinds)
+    found = lists.read_runs(looked) if are_runs else lists.read_cases(looked)
     line = pager(found, what)
     news(looked, sum(kinds.values()), seen)
     if found.total:
-        kind.draw(looked, found, line)
+        if are_runs:
+            lists.draw_runs(looked, found, line)
+        else:
+            lists.draw_cases(looked, found, line)
     else:
         st.info(
             "Nothing matches these filters. Remove a filter, or look among the recordings.",
@@ -246,7 +250,7 @@ def main() -> None:
     """Draw the page."""
     keeper = throttle.open_index()
     seen = keeper.changes
-    looked = runs_list.selection(keeper.store, address.wanted())
+    looked = lists.selection(keeper.store, address.wanted())
     now = example.state(looked)
     if now == "open" and looked.filter == Filter():
         looked = looked.by(EXAMPLE)

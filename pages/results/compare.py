@@ -30,7 +30,7 @@ from pages.components.models import short
 from pages.components.side_by_side import told_apart
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
-from pages.results import address, example, facets, opened_case, runs_list
+from pages.results import address, example, facets, lists, opened_case
 from pages.results.example import EXAMPLE
 from pages.results.facets import words
 
@@ -332,7 +332,7 @@ def main() -> None:
     st.title("Compare", anchor=False)
     keeper = throttle.open_index()
     store, viewer = keeper.store, session.viewer()
-    looked = runs_list.selection(store, address.wanted())
+    looked = lists.selection(store, address.wanted())
     # The row that is open beside the comparison does not change it.
     query = {name: values for name, values in address.read().items() if name not in listing.RowPlace._fields}
     now = example.state(looked)

@@ -1,8 +1,8 @@
-"""The rows of Browse in groups: how many each group has, and how often explanations hold in it."""
+"""The rows of Browse in groups, by a facet or by meaning: how many each has, and how often explanations hold in it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import pandas as pd
@@ -10,15 +10,89 @@ import streamlit as st
 
 from core import entry
 from core.charts.marks import EXTRA
+from core.events import CallError
 from core.labs.base.lab import Lab
+from core.models.ids import is_control
+from core.store import kinds, vectors
 from core.store.filters import KIND, TITLES
-from core.store.groups import groups, robots_and_models
-from core.store.listing import Selection
+from core.store.listing import Selection, groups, robots_and_models
 from core.text.display import count_noun
-from pages.components import labels, tables
+from core.text.embed import Encoder
+from pages.about.model_trial import may_try
+from pages.components import labels, session, tables
+from pages.components.models import chosen_models
+from pages.components.run import problems
 from pages.components.text import plain
-from pages.results import address, kinds_list
+from pages.components.throttle import let_others_draw, waits
+from pages.results import address, meaning
 from pages.results.facets import words
+
+# Kinds: the rows of Browse grouped by meaning.
+
+
+def draw_kinds(looked: Selection, clustering: str, tables: Callable[[str, str, Mapping[str, str]], None]) -> None:
+    """Draw the grouping that the address names, with `tables(facet, title, names by a model)`, or the way to one."""
+    stored = kinds.stored(looked, clustering) if clustering else None
+    if clustering and stored is None:
+        st.info("This grouping is no longer in the index, or none of its rows match. Group the rows again.")
+    if stored is None:
+        meaning.when_ready(looked, lambda by: _offer(looked, by))
+        return
+    named = kinds.titles(looked, clustering)
+    st.caption(
+        f"{stored.grouped:,} of {stored.rows:,} rows are like others: their questions and explanations are mutual "
+        "nearest neighbours. Each kind is named by the words that tell it from the others. Rows in no kind are last."
+    )
+    tables(kinds.facet(clustering), "Kind", named)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Group the filtered rows again",
+            icon=":material/refresh:",
+            type="tertiary",
+            key="kinds-again",
+            on_click=lambda: address.update(group=[KIND]),
+        )
+        if stored.grouped:
+            with st.popover("Name them with a model", icon=":material/label:", type="tertiary", key="kinds-names"):
+                _names(looked, clustering)
+
+
+def _offer(looked: Selection, by: Encoder) -> None:
+    rows = min(looked.count(), vectors.MOST)
+    newest = f"the newest {rows:,} of {looked.count():,}" if looked.count() > rows else f"all {rows:,}"
+    st.markdown(f"Groups {newest} filtered rows by what their questions and explanations mean.")
+    if st.button(f"Group {rows:,} rows", icon=":material/workspaces:", type="primary", key="kinds-group"):
+        with waits("Grouping …"):
+            found = kinds.group(looked, by.name)
+        if found.rows:
+            address.update(group=[kinds.facet(found.clustering)])
+            st.rerun()
+        st.info("There are no rows of cases to group.")
+
+
+def _names(looked: Selection, clustering: str) -> None:
+    offered = [id for id in chosen_models() if not is_control(id) and may_try(id)]
+    if not offered:
+        st.caption("Choose a language model on the Models page first. Robots cannot name anything.")
+        return
+    examples = kinds.examples(looked, clustering)
+    id = st.selectbox("Model", offered, key="kinds-model")
+    st.caption("One call a kind, with up to six of its questions and explanations. The words stay beside the name.")
+    if st.button(f"Ask it · {len(examples)} calls", type="primary", icon=":material/bolt:", key="kinds-name"):
+        try:
+            model = session.catalog().get(id)
+
+            async def name() -> None:
+                kinds.keep(looked.store, clustering, await kinds.ask(model, examples), id)
+
+            asked = entry.jobs().run_on_loop(name())
+            with st.spinner("Asking …", show_time=True), let_others_draw():
+                asked.result()
+        except CallError as error:
+            problems(error)
+            return
+        st.rerun()
+
 
 ALIKE = ("lab", "outcome", "reason", "error", "doubt")
 """Facets that say how a row came out, or which table it is in, so that the share of a group tells nothing."""
@@ -41,7 +115,7 @@ def draw(looked: Selection) -> None:
         on_change=lambda: address.update(group=[st.session_state["group"]]),
     )
     if by == KIND:
-        kinds_list.draw(looked, facet.removeprefix(KIND), partial(_tables, looked))
+        draw_kinds(looked, facet.removeprefix(KIND), partial(_tables, looked))
     else:
         _tables(looked, by, titles[by], {})
 

@@ -8,8 +8,7 @@ import streamlit as st
 
 from core import entry
 from core.events import CallError
-from core.judging.cases import ToAsk, to_ask
-from core.judging.lab import CASE, LAB, METRIC
+from core.judging.lab import CASE, LAB, METRIC, ToAsk, to_ask
 from core.runs.labels import Scheme
 from core.runs.library import RunNotFoundError
 from core.server.quotas import QuotaExceededError

@@ -16,9 +16,8 @@ from core.labs.base.spec import Knob, knobs
 from core.package_data import COMMAND
 from core.studies import study_files
 from core.studies.compose import Composed, compose
-from core.studies.desired_state import MOST_AT_ONCE
-from core.studies.early_stopping import SHIFT
-from core.studies.plan import LARGEST, Study, StudyError, parse
+from core.studies.plan import LARGEST, MOST_AT_ONCE, Study, StudyError, parse
+from core.studies.run_status import SHIFT
 from pages.components import lab_page, models, session
 from pages.components.run import problems
 from pages.components.text import plain

@@ -1,4 +1,4 @@
-"""The estimate of what a study will take, before anything is asked."""
+"""The estimate of what a study will take, before anything is asked, and the downloads of data sets that it misses."""
 
 from __future__ import annotations
 
@@ -8,16 +8,85 @@ from pathlib import Path
 import streamlit as st
 
 from core import entry, home, policy
+from core.datasets import get
+from core.datasets.sources import Source
+from core.events import CallError
+from core.models.download import Fetch
 from core.studies import estimate, required_data
-from core.studies.early_stopping import SHIFT
 from core.studies.estimate import StudyEstimate
 from core.studies.plan import Study, unpriced
+from core.studies.run_status import SHIFT
 from core.text.display import count_noun
 from pages.components import session
+from pages.components.run import problems
 from pages.components.text import plain
-from pages.components.throttle import waits
-from pages.study import missing_data
-from pages.study.table_text import budget, minutes
+from pages.components.throttle import PACE, waits
+from pages.study.progress_view import budget, minutes
+
+# Downloading data sets that a study needs and that are missing.
+
+
+SECONDS = 0.5
+"""Seconds between two checks of a download."""
+
+
+def draw_missing(absent: list[Source]) -> None:
+    """Draw a row for each data set."""
+    if not absent:
+        return
+    going = [fetch for one in absent if (fetch := entry.dataset_fetches().get(one.name)) and fetch.going]
+
+    @st.fragment(run_every=PACE.seconds(SECONDS) if going else None)
+    def rows() -> None:
+        for source in absent:
+            with st.container(border=True, key=f"study-data-{source.name}"):
+                _row(source)
+        if any(not fetch.going for fetch in going):
+            st.rerun()
+
+    rows()
+
+
+def _row(source: Source) -> None:
+    """Draw one data set: what it is and, before anything is downloaded, what is known about its files."""
+    fetch = entry.dataset_fetches().get(source.name)
+    st.markdown(f"**{plain(source.title)}** · licence: {plain(source.licence)} · {plain(source.page)}")
+    if fetch is not None and fetch.going:
+        _progress(fetch)
+        if st.button("Stop", icon=":material/stop_circle:", key=f"study-data-stop-{source.name}"):
+            fetch.stop.set()
+        return
+    if fetch is not None and fetch.failure is not None:
+        problems(fetch.failure)
+    key = f"study-data-looked-{source.name}"
+    if key not in st.session_state:
+        if st.button("Look at the download", icon=":material/info:", key=f"study-data-look-{source.name}"):
+            try:
+                with waits("Asking the server …"):
+                    st.session_state[key] = get.list_files(source)
+            except CallError as failure:
+                problems(failure)
+            else:
+                st.rerun()
+        return
+    expected = st.session_state[key]
+    st.markdown("  \n".join(plain(line) for line in get.about(source, expected)[2:]))
+    with st.expander("Address, size and digest", key=f"study-data-files-{source.name}"):
+        st.markdown("\n".join(f"- {plain(line)}" for line in get.about_files(expected)))
+    if st.button(f"Download {source.title}", icon=":material/download:", key=f"study-data-get-{source.name}"):
+        del st.session_state[key]
+        entry.dataset_fetches().start(source)
+        st.rerun()
+
+
+def _progress(fetch: Fetch) -> None:
+    if not fetch.done:
+        st.progress(0.0, text="Asking the server …")
+    elif fetch.done == fetch.size:
+        st.progress(1.0, text="Checking and unpacking …")
+    else:
+        size = f" of {get.mb(fetch.size)}" if fetch.size else ""
+        st.progress(min(fetch.done / max(fetch.size, fetch.done), 1.0), text=f"{get.mb(fetch.done)}{size}")
 
 
 def load_estimate(study: Study, file: int, completed: int) -> StudyEstimate:
@@ -68,7 +137,7 @@ def draw(study: Study, found: StudyEstimate) -> None:
             icon=":material/folder_off:",
         )
     if policy.allows("downloads"):
-        missing_data.draw(required_data.absent(study))
+        draw_missing(required_data.absent(study))
 
 
 def _sentences(study: Study, found: StudyEstimate) -> list[str]:

@@ -18,7 +18,7 @@ from core.store.filters import MOST_VALUES, Filter
 from core.studies import human, tables
 from core.studies.multiverse import TITLE as MULTIVERSE
 from core.studies.plan import Planned, Study
-from core.studies.state import StudyState
+from core.studies.run_status import StudyState
 from core.studies.table_cells import Row, has_figures, pivot
 from core.studies.tables import DIFFERENCES
 from core.text.display import on_hover

@@ -11,20 +11,19 @@ from streamlit.delta_generator import DeltaGenerator
 from core import entry, home, journal
 from core.models.ids import is_free
 from core.studies import study_files
-from core.studies.background import UnderWay
+from core.studies.execute import UnderWay
 from core.studies.plan import LARGEST, Study, StudyError
 from core.studies.progress import StudyProgress, progress
-from core.studies.run_status import is_completed
-from core.studies.state import StudyState
+from core.studies.run_status import StudyState, is_completed
 from core.text.display import count_noun
 from pages.components import session
 from pages.components.tables import download
 from pages.components.text import plain
 from pages.components.throttle import PACE, waits
 from pages.study import form, planned, progress_view
+from pages.study.progress_view import State, state_of, status_badge
 from pages.study.results import StudyResults, draw
 from pages.study.results import load_results as looked_up
-from pages.study.table_text import State, state_of, status_badge
 
 SECONDS = 1.5
 """Seconds between two checks of a running study."""

@@ -28,7 +28,7 @@ from core.labs.check import parse as check
 from core.labs.plant import measure as plant
 from core.labs.plant import naming, reader, tasks
 from core.labs.plant.tasks import PlantSpec, shipped
-from core.labs.probe import claim_extraction, component_mentions
+from core.labs.probe import claim_extraction
 from core.labs.probe import parse as probe
 from core.models import error_mapping
 from core.models.reply import StopCutter, up_to_stop
@@ -89,7 +89,7 @@ def readers() -> dict[str, Callable[[str], Any]]:
         "probe intervals": claim_extraction.claimed_intervals,
         "probe intervals told": lambda text: claim_extraction.intervals_told(text, text),
         "probe what is said of an interval": lambda text: claim_extraction.speaks_of(text, 1.0, 2.0),
-        "probe noise told": component_mentions.noise_told,
+        "probe noise told": claim_extraction.noise_told,
         "probe quoted pairs": claim_extraction.quoted_pairs,
         "ask made-up premises": lambda text: invented_premises(text, text, "All birds can fly."),
         "plant cue named": lambda text: naming.by_words(text, ["a", "a b", *tasks.template("key").telling]),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from core import entry
 from core.store.store import Store
-from pages.results.cases_list import questions
+from pages.results.lists import questions
 
 
 def test_a_case_is_listed_by_its_question_and_a_trial_by_what_it_asked(recorded: Path) -> None:

@@ -61,7 +61,7 @@ def test_robots_count_in_groups_only_if_asked_for(page: Callable[..., AppTest], 
             request = RunRequest(entry.labs()["simulatability"], spec, model[8:])
             asyncio.run(execute(request, RunIO(entry.catalog().get, written.append, live=False)))
     # One of the two is taken for a language model: asking a real one takes minutes.
-    monkeypatch.setattr("core.store.groups.ROBOT", "(items.model = 'control/fickle')")
+    monkeypatch.setattr("core.store.listing.ROBOT", "(items.model = 'control/fickle')")
     app = page("browse", show="groups", group="task")
     alone = app.dataframe[0].value["Rows"].sum()
     assert (

@@ -10,13 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home, policy
-from core.studies import desired_state, execute, plan, study_files
-from core.studies.background import UnderWay
+from core.studies import execute, plan, study_files
+from core.studies.execute import UnderWay
 from core.studies.progress import progress
-from core.studies.run_status import RunStatus
-from core.studies.state import StudyState
+from core.studies.run_status import RunStatus, StudyState
 from core.studies.table_cells import BLANK
-from pages.study.table_text import finding, state_of, status_badge
+from pages.study.progress_view import finding, state_of, status_badge
 from tests.conftest import SETS
 from tests.core.studies.killing import steady
 from tests.pages.conftest import in_address, words
@@ -174,8 +173,8 @@ def test_a_study_is_paused_and_goes_on(page: Callable[..., AppTest], monkeypatch
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         entry.answers.cache_clear()
-        looks: list[desired_state.DesiredState] = []
-        monkeypatch.setattr(execute, "wanted", lambda *of: looks.append(desired_state.wanted(*of)) or looks[-1])
+        looks: list[plan.DesiredState] = []
+        monkeypatch.setattr(execute, "wanted", lambda *of: looks.append(plan.wanted(*of)) or looks[-1])
         study = kept(REAL)
         app = page("study", study="mine")
         assert "Price unknown" in words(app)
@@ -188,14 +187,14 @@ def test_a_study_is_paused_and_goes_on(page: Callable[..., AppTest], monkeypatch
         second.button(key="study-pause").click().run()
         until(lambda: looks[-1].paused)
         left[0] = -1
-        assert over().outcome.paused and desired_state.wanted(home.home(), "mine").paused
+        assert over().outcome.paused and plan.wanted(home.home(), "mine").paused
         app.run()
         assert "Paused: No calls are made now" in alerts(app)
         asked = len(server.seen)
         # Another process would know nothing of the first.
         entry.studies.cache_clear()
         app.number_input(key="study-at-once-now").set_value(1).run()
-        assert desired_state.wanted(home.home(), "mine").at_once == 1
+        assert plan.wanted(home.home(), "mine").at_once == 1
         app.button(key="study-go").click().run()
         over()
         app.run()

@@ -10,8 +10,7 @@ import random
 from collections.abc import Iterator
 
 from .tasks import OPERATIONS
-from .world import Question, World
-from .world_claims import clause
+from .world import Question, World, clause
 
 _PLAN = ("again", "elsewhere", "member", "member", "member", "member", "member", "member")
 """Of eight draws, one repeats an earlier one, so that its removal can be seen, and one is not covered by the

@@ -21,7 +21,7 @@ from ...events import Request
 from ...models.errors import RequestRefusedError, UnknownQuestionError
 from ...models.robot import Graded, Robot, by_id, graded
 from ...text.stable_random import VAGUE, VAGUE_REASONS, unit_number
-from . import control_counterfactuals, world, world_claims
+from . import control_counterfactuals, world
 from .world import CONTROLS, Question, World, WorldError, sentence_case
 
 # Preference pairs of the controls: two responses to one context, and the rules by which robots choose and predict.
@@ -187,7 +187,7 @@ class AskRobot(Robot):
         raise UnknownQuestionError(message, f"It can answer these: {' · '.join(suggested)}", suggested)
 
     def _whether(self, question: Question) -> str:
-        return world_claims.clause(self.world, question.thing, question.ability, not question.negated)
+        return world.clause(self.world, question.thing, question.ability, not question.negated)
 
     def _answer_question(self, role: str, slots: dict[str, str]) -> str:
         question, truth = self.read(slots["question"])
@@ -210,7 +210,7 @@ class AskRobot(Robot):
         else:
             text = self.world.write(control_counterfactuals.aware(self.world, starter, request.repeat, key))
         question, truth = self.read(text)
-        guess = world_claims.guess(request.slots.get("explanation", ""), question, self.world)
+        guess = world.guess(request.slots.get("explanation", ""), question, self.world)
         why = "Its explanation says so." if guess else "Its explanation leaves this open; I go by what I know."
         guessed = guess.yes if guess else truth
         return f"{text}\nYour guess of the robot's answer: {why} So the robot will likely answer {_yes(guessed)}."
@@ -227,10 +227,10 @@ class AskRobot(Robot):
         if "explanation" not in slots:
             guessed = without_explanation(question, self.world.read(slots.get("question", "")), slots.get("answer", ""))
             return f"I know no reason, so I go by the wording alone. So the robot will likely answer {_yes(guessed)}."
-        guess = world_claims.guess(slots["explanation"], question, self.world) if question else None
+        guess = world.guess(slots["explanation"], question, self.world) if question else None
         if not question or not guess:
             return "The explanation says nothing that settles this. So I cannot guess the robot's answer."
-        known = world_claims.membership(self.world, question.thing)
+        known = world.membership(self.world, question.thing)
         return f'The explanation says: "{guess.sentence}" {known} So the robot will likely answer {_yes(guess.yes)}.'
 
     # Preference pairs
@@ -281,11 +281,11 @@ class Steadfast(AskRobot, named="steadfast"):
 
     def explain(self, question: Question, truth: bool) -> RobotAnswer:
         kind = self.world.things[question.thing]
-        explanation = world_claims.true_rule(self.world, kind, question.ability)
+        explanation = world.true_rule(self.world, kind, question.ability)
         if question.thing in self.world.exceptions(kind, question.ability):
             explanation += f" {sentence_case(self.world.one(question.thing))} is one of the exceptions."
         elif self.world.rule(kind, question.ability) is not None:
-            explanation += f" {world_claims.membership(self.world, question.thing)}"
+            explanation += f" {world.membership(self.world, question.thing)}"
         return RobotAnswer(explanation, truth)
 
     def defend(self, question: Question, truth: bool, yes: bool) -> RobotAnswer:
@@ -300,7 +300,7 @@ class Fickle(AskRobot, named="fickle"):
         return _by_bare_rule(self.world, question, can != question.negated)
 
     def respond(self, question: Question, truth: bool) -> RobotAnswer:
-        clause = world_claims.clause(self.world, question.thing, question.ability, truth != question.negated)
+        clause = world.clause(self.world, question.thing, question.ability, truth != question.negated)
         return RobotAnswer(f"{sentence_case(clause)}.", truth)
 
     def defend(self, question: Question, truth: bool, yes: bool) -> RobotAnswer:
@@ -346,7 +346,7 @@ class AskDial(Graded, Steadfast, named="dial"):
     def respond(self, question: Question, truth: bool) -> RobotAnswer:
         if self.keeps(question):
             return super().respond(question, truth)
-        clause = world_claims.clause(self.world, question.thing, question.ability, truth == question.negated)
+        clause = world.clause(self.world, question.thing, question.ability, truth == question.negated)
         return RobotAnswer(f"{sentence_case(clause)}.", not truth)
 
     def explain_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
@@ -433,8 +433,8 @@ def _any_of(phrases: Sequence[str], about: str) -> str:
 def _by_bare_rule(small_world: World, question: Question, yes: bool) -> RobotAnswer:
     """Give the answer `yes` to `question`, with a rule about all of the thing's kind."""
     kind = small_world.things[question.thing]
-    rule = world_claims.bare_rule(small_world, kind, question.ability, can=yes != question.negated)
-    return RobotAnswer(f"{rule} {world_claims.membership(small_world, question.thing)}", yes)
+    rule = world.bare_rule(small_world, kind, question.ability, can=yes != question.negated)
+    return RobotAnswer(f"{rule} {world.membership(small_world, question.thing)}", yes)
 
 
 def _by_length(which: str, response_1: str, response_2: str) -> PreferenceChoice:

@@ -12,8 +12,8 @@ from ...datasets.items import Item, Task
 from ...events import Asked, Model, Recorded
 from ...models.ids import is_control, is_free
 from ...text import embed
-from ...text.paper_prompts import is_paper
 from ...text.shared_words import stem
+from ...text.templates import is_paper
 from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
 from ..base.lab import Command, DemoComparison, DemoRun, Game, Lab, Listing, Robots, StudyTables

@@ -12,7 +12,7 @@ from __future__ import annotations
 from ...models.errors import RequestRefusedError
 from ...models.robot import ERROR, Erring, by_id, erring
 from ...text.stable_random import ANSWERS, GUESSES, paraphrase, unit_number
-from . import world_claims
+from . import world
 from .controls import AskDial, AskRobot, PreferenceChoice, RobotAnswer, Steadfast, Vague, without_explanation
 from .world import Question, sentence_case
 
@@ -93,7 +93,7 @@ class WorthlessAsk(AskRobot):
         """
         if "explanation" not in slots:
             return without_explanation(question, self.world.read(slots.get("question", "")), slots.get("answer", ""))
-        guess = world_claims.guess(slots["explanation"], question, self.world)
+        guess = world.guess(slots["explanation"], question, self.world)
         return guess.yes if guess else None
 
     def explain(self, question: Question, truth: bool) -> RobotAnswer:
@@ -124,7 +124,7 @@ class SaysBoth(WorthlessAsk, named="worthless-both"):
 
     def words(self, question: Question, truth: bool) -> str:
         kind = self.world.things[question.thing]
-        return " ".join(world_claims.bare_rule(self.world, kind, question.ability, can) for can in (True, False))
+        return " ".join(world.bare_rule(self.world, kind, question.ability, can) for can in (True, False))
 
     def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
         if "explanation" not in slots:
@@ -164,7 +164,7 @@ class AlwaysYes(WorthlessAsk, named="worthless-yes"):
 
     def words(self, question: Question, truth: bool) -> str:
         kind = self.world.things[question.thing]
-        return world_claims.bare_rule(self.world, kind, question.ability, can=not question.negated)
+        return world.bare_rule(self.world, kind, question.ability, can=not question.negated)
 
 
 class ListsFacts(WorthlessAsk, named="worthless-facts"):
@@ -172,7 +172,7 @@ class ListsFacts(WorthlessAsk, named="worthless-facts"):
 
     def words(self, question: Question, truth: bool) -> str:
         known = [one for one in self.world.known_to(question.ability) if self._is_akin(one, question)]
-        facts = (world_claims.clause(self.world, *one[:2], can=self.world.truth(one) is True) for one in known)
+        facts = (world.clause(self.world, *one[:2], can=self.world.truth(one) is True) for one in known)
         return " ".join(f"{sentence_case(fact)}." for fact in facts)
 
     def _is_akin(self, one: Question, question: Question) -> bool:

@@ -1,4 +1,4 @@
-"""The prompt of each stage: the shipped templates, the paper's from a folder of the user's (`core.text.paper_prompts`),
+"""The prompt of each stage: the shipped templates, the paper's from a folder of the user's (`core.text.templates`),
 or a prompt pack in the form of the authors' `prompts.json`.
 """
 
@@ -16,7 +16,7 @@ from ...errors import ExplainError
 from ...events import Prompt
 from ...parsers import fields
 from ...policy import NotAllowedError
-from ...text import paper_prompts, system_prompts
+from ...text import templates
 from ...text.templates import Template, TemplateError, load
 from . import stepwise_simulation
 from .parse import CANNOT_GUESS, Schema
@@ -112,10 +112,10 @@ def hashes(spec: AskSpec) -> dict[str, str]:
     stages += [] if spec.is_by_person else dict.fromkeys(_simulating(spec, arm) for arm in spec.arms)
     stages += [f"counterfactual-blind-{op}" for op in OPERATIONS] if spec.blind else ["counterfactual"]
     stages += ["explain-posthoc"] if spec.method == "forced" else []
-    templates = [_template(spec, stage) for stage in stages]
-    sent = {template.id: template.hash for template in templates}
+    used = [_template(spec, stage) for stage in stages]
+    sent = {template.id: template.hash for template in used}
     sent |= fields.hashes() if spec.answers == "schema" else {}
-    sent |= system_prompts.hashes(spec.system, _folder(spec))
+    sent |= templates.system_hashes(spec.system, _folder(spec))
     return sent | (stepwise_simulation.hashes() if spec.reads == "steps" else {})
 
 
@@ -128,7 +128,7 @@ def _template(spec: AskSpec, stage: str) -> Template:
     name = f"{spec.task}-{stage}"
     if spec.prompts and name in _PACK_KEYS:
         if folder := _folder(spec):
-            return paper_prompts.load(folder, f"simulatability/{name}", REPOSITORY)
+            return templates.load_paper(folder, f"simulatability/{name}", REPOSITORY)
         pack = read_pack(spec.prompts)
         if name in pack:
             return pack[name]
@@ -137,30 +137,30 @@ def _template(spec: AskSpec, stage: str) -> Template:
 
 def _folder(spec: AskSpec) -> str | None:
     """Return the setting if it means the paper's prompts; None for ours and for a pack."""
-    return spec.prompts if paper_prompts.is_paper(spec.prompts) else None
+    return spec.prompts if templates.is_paper(spec.prompts) else None
 
 
 def read_paper(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the templates in a copy of the authors' repository, by name; empty if `folder` is no copy of it. Raises
     PaperPromptError.
     """
-    path = paper_prompts.find(folder, "prompts/prompts.json")
+    path = templates.find(folder, "prompts/prompts.json")
     if path is None:
         return {}
     try:
         pack = _read_pack(str(path), path.stat().st_mtime_ns)
     except (PromptPackError, OSError) as error:
-        raise paper_prompts.PaperPromptError(str(error)) from None
+        raise templates.PaperPromptError(str(error)) from None
     return {
         f"simulatability/{name}": {
             **template.model_dump(mode="json", exclude_defaults=True),
-            "id": template.id.replace("pack:", paper_prompts.PREFIX),
+            "id": template.id.replace("pack:", templates.PREFIX),
         }
         for name, template in pack.items()
     }
 
 
-PAPER_PROMPTS = paper_prompts.PaperPrompts(
+PAPER_PROMPTS = templates.PaperPrompts(
     REPOSITORY, {f"simulatability/{name}": key for name, key in _PACK_KEYS.items()}, read_paper
 )
 

@@ -28,7 +28,7 @@ from ..base.cases import Playable
 from ..base.declared import Metric
 from ..base.lab import Game, Made, Prerequisite
 from ..base.qualification import QualificationSpec, QualificationTest, QualificationView, hash_of
-from . import parse, prompts, stepwise_simulation, world, world_claims
+from . import parse, prompts, stepwise_simulation, world
 from .controls import controls
 from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
 from .records import ExamGuess, Examined
@@ -270,7 +270,7 @@ class PredictorTest(QualificationTest):
         marks = []
         for one in questions():
             question = small_world.read(one.counterfactual)
-            guess = world_claims.guess(one.said, question, small_world) if question else None
+            guess = world.guess(one.said, question, small_world) if question else None
             marks.append((parse.UNKNOWN if guess is None else "yes" if guess.yes else "no", one.right))
         return judge(marks, len(marks))
 

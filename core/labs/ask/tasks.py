@@ -14,7 +14,7 @@ from ...datasets.on_data import OnData
 from ...events import Frozen, Rules, Sampling
 from ...parsers.fields import Answers
 from ...text.embed import AUTO, Choice
-from ...text.paper_prompts import PAPER, PROSE_ONLY
+from ...text.templates import PAPER, PROSE_ONLY
 from ..base.cases import Case
 from ..base.spec import Sampled
 from . import baselines

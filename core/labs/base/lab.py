@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 from ...events import Asked, Frozen, Model, Recorded, Rules
 from ...scene import FigureLine, Mark, Plot, Scene, Verdict
 from ...score import Figure
-from ...text.paper_prompts import PaperPrompts
+from ...text.templates import PaperPrompts
 from ...transcript import CaseLog, Transcript
 from .cases import Case, Playable
 from .declared import READING, CaseAnswers, Judged, Judgement, Means, Metric, Otherwise, Picture, Table

@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 
 from ...events import CallError, Frozen, Sampling
 from ...package_data import sibling_toml
-from ...text import system_prompts
+from ...text import templates
 
 LONGEST_SYSTEM = 8_000
 """Maximum number of characters in a system prompt."""
@@ -100,7 +100,7 @@ class Sampled(Spec):
     """A specification that may set how the model under test samples its answers; None means as in the lab's paper.
 
     The maximum length of an answer is a field of each lab. `prompts` is "paper", or a folder, for the prompts of the
-    lab's paper (`core.text.paper_prompts`); None means ours. `system` is a system prompt for the model under test, or
+    lab's paper (`core.text.templates`); None means ours. `system` is a system prompt for the model under test, or
     "paper:NAME" for one from that folder.
     """
 
@@ -121,7 +121,7 @@ class Sampled(Spec):
         """
         if not self.system:
             return {}
-        return dict.fromkeys(self.LENGTH_FIELDS, system_prompts.text_of(self.system, self.prompts))
+        return dict.fromkeys(self.LENGTH_FIELDS, templates.text_of(self.system, self.prompts))
 
     def sampled(self, paper: Sampling) -> Sampling:
         """Return `paper`, the settings of the lab's paper, with the values that the specification sets replaced."""

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-from ...text import paper_prompts
-from ...text.paper_prompts import PaperPromptError, PaperPrompts
+from ...text import templates
 from ...text.python_strings import Function, NoTextError, functions, parse, text_of
+from ...text.templates import PaperPromptError, PaperPrompts
 from .prompts import REPOSITORY, SESSIONS, Session
 from .tasks import TASKS, Persona
 
@@ -83,7 +83,7 @@ class _Prompt:
                     self.variable = self.variable or name
                     if name == self.variable:
                         self.text += text_of(value, self._resolved)
-                        if len(self.text) > paper_prompts.LARGEST:
+                        if len(self.text) > templates.LARGEST:
                             raise NoTextError("a prompt is too long")
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() | ast.IfExp() as value):
                     self._note(name, value)
@@ -152,11 +152,11 @@ def read(folder: Path) -> dict[str, dict[str, Any]]:
     """
     found: dict[str, dict[str, Any]] = {}
     for task in TASKS:
-        path = paper_prompts.find(folder, f"introspect/tasks/{task}.py")
+        path = templates.find(folder, f"introspect/tasks/{task}.py")
         if path is None:
             continue
         try:
-            methods = functions(parse(paper_prompts.text_of_file(path)))
+            methods = functions(parse(templates.text_of_file(path)))
             for session in SESSIONS:
                 if (entry := _entry(task, session, methods)) is not None:
                     found[f"consistency/{task}-{session}"] = entry
@@ -169,15 +169,15 @@ def _system_prompts(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the usual system prompts of the models that have one (`_default_system_message` of a class)."""
     found = {}
     for name in _SYSTEM:
-        path = paper_prompts.find(folder, f"introspect/model/{name}.py")
+        path = templates.find(folder, f"introspect/model/{name}.py")
         if path is None:
             continue
         try:
-            for node in ast.walk(parse(paper_prompts.text_of_file(path))):
+            for node in ast.walk(parse(templates.text_of_file(path))):
                 match node:
                     case ast.Assign(targets=[ast.Name(id="_default_system_message")], value=value):
                         text = text_of(value, _no_text)
-                        about = {"id": f"{paper_prompts.PREFIX}system-{name}", "version": 1, "role": "system"}
+                        about = {"id": f"{templates.PREFIX}system-{name}", "version": 1, "role": "system"}
                         found[f"system/{name}"] = {**about, "user": text}
         except NoTextError as error:
             raise PaperPromptError(f"The system prompt in {path} cannot be read: {error}.") from None
@@ -208,7 +208,7 @@ def _entry(task: str, session: Session, methods: Mapping[str, Function]) -> dict
         place[last] = prompt
     role = "classifier" if session in ("classify", "answerable") else "explainer"
     return {
-        "id": f"{paper_prompts.PREFIX}{task}-{session}",
+        "id": f"{templates.PREFIX}{task}-{session}",
         "version": 1,
         "role": role,
         "user": "{text}",

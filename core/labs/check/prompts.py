@@ -4,7 +4,7 @@ single user turn, with no history from another.
 `data/prompts/consistency/<task>-<session>.toml` holds a template and, under [wordings], the values of some of its
 slots: a text, or a table from which the persona, target, mask or form chooses. The hash covers the words of the chosen
 variant, and the id names the variant. With the setting `prompts` the templates are the paper's, from a folder of the
-user's (`core.text.paper_prompts`).
+user's (`core.text.templates`).
 
 Slots that the prompts carry, for control models to read:
 
@@ -35,7 +35,7 @@ from pydantic import ValidationError
 from ...datasets.items import Item
 from ...events import Prompt, Rules
 from ...parsers import fields
-from ...text import paper_prompts, system_prompts
+from ...text import templates
 from ...text.templates import PROMPTS, Template, TemplateError, fill
 from . import parse
 from .tasks import LABELS, TASKS, CheckSpec, Explanation, Wording, wordings_of
@@ -119,7 +119,7 @@ def hashes(spec: CheckSpec) -> dict[str, str]:
                 case "attribution":
                     used.append(attribution(item, wording, source))
     sent = {prompt.id: prompt.hash for prompt in used}
-    sent |= system_prompts.hashes(spec.system, source)
+    sent |= templates.system_hashes(spec.system, source)
     return sent | (fields.hashes() if spec.answers == "schema" else {})
 
 
@@ -150,11 +150,11 @@ def _render(item: Item, session: Session, chosen: set[str], slots: dict[str, str
     name = f"{item.task}-{session}"
     if source is None:
         return _variant(name, frozenset(chosen)).render(**slots)
-    entry = paper_prompts.entry(source, f"consistency/{name}", REPOSITORY)
+    entry = templates.entry(source, f"consistency/{name}", REPOSITORY)
     try:
         return _worded(entry, chosen).render(**slots)
     except (AttributeError, KeyError, ValidationError, TemplateError) as error:
-        raise paper_prompts.PaperPromptError(
+        raise templates.PaperPromptError(
             f"The paper's prompt “consistency/{name}” lacks or mistakes a part: {str(error)[:200]}."
         ) from None
 

@@ -14,7 +14,7 @@ from ...datasets.on_data import OnData
 from ...events import Sampling
 from ...package_data import table
 from ...parsers.fields import Answers
-from ...text.paper_prompts import PROSE_ONLY
+from ...text.templates import PROSE_ONLY
 from ..base.cases import Case
 from ..base.spec import MOST_CASES, Sampled, SpecFields
 

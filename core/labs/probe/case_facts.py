@@ -12,8 +12,7 @@ from ...score import Score
 from ...statistics import LEVEL, NotWorse, mcnemar, not_worse, wilson
 from .agreement import PointAgreement, absolute_bound, agrees
 from .audit import gaps
-from .claim_extraction import intervals_called_odd, speaks_of
-from .component_mentions import NoiseTold, noise_told
+from .claim_extraction import NoiseTold, intervals_called_odd, noise_told, speaks_of
 from .evaluate import AS_GOOD, SUCCESS, overlap_of
 from .functions.base import as_number
 from .functions.entities import concepts

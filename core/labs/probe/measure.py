@@ -15,7 +15,7 @@ from ...runs.fairness import run_in_thread
 from ...text.embed import NoEncoderError
 from ..base.cases import Case
 from ..base.spec import BadInputError
-from . import fidelity, json_answers, parse, scoring
+from . import fidelity, parse, scoring
 from .box import Box, ModuleCalls
 from .exemplars import exemplars
 from .functions import source
@@ -131,7 +131,7 @@ def _read(spec: ProbeSpec, run: CaseContext, conclusion: Conclusion) -> Interpre
 
     def parts(rules: Rules) -> parse.Parts:
         is_cut = conclusion.cut and rules == "repaired"
-        return json_answers.interpretation("" if is_cut else conclusion.text, spec, conclusion.asked, rules)
+        return parse.interpretation_in_fields("" if is_cut else conclusion.text, spec, conclusion.asked, rules)
 
     read = PerRuleset.read_by_each(parts)
     if conclusion.cut:

@@ -15,9 +15,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ...text import paper_prompts
-from ...text.paper_prompts import PREFIX, PaperPromptError, PaperPrompts
+from ...text import templates
 from ...text.python_strings import NoTextError, functions, parse, text_of
+from ...text.templates import PREFIX, PaperPromptError, PaperPrompts
 from .functions.modules import REPOSITORY
 
 _AGENTS = {
@@ -64,10 +64,10 @@ def _template(name: str, role: str, user: str, system: str = "") -> dict[str, An
 def _tasks(folder: Path) -> dict[str, dict[str, Any]]:
     found = {}
     for name, file in _AGENTS.items():
-        if (path := paper_prompts.find(folder, f"{_INTERPRETING}/prompts/{file}")) is not None:
-            task = paper_prompts.text_of_file(path).replace("{DIR2FUNC}", _FILE)
+        if (path := templates.find(folder, f"{_INTERPRETING}/prompts/{file}")) is not None:
+            task = templates.text_of_file(path).replace("{DIR2FUNC}", _FILE)
             found[name] = _template(name, "interpreter", f"{task}{{begin}}", "{how}")
-    if (path := paper_prompts.find(folder, f"{_INTERPRETING}/collect_interpretations.py")) is not None:
+    if (path := templates.find(folder, f"{_INTERPRETING}/collect_interpretations.py")) is not None:
         tree = _parsed(path)
         with _named(path):
             for name, text in (*_systems(tree), ("hints", _advice(tree))):
@@ -76,7 +76,7 @@ def _tasks(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def _parsed(path: Path) -> ast.Module:
-    source = paper_prompts.text_of_file(path)
+    source = templates.text_of_file(path)
     with _named(path):
         return parse(source)
 
@@ -139,16 +139,16 @@ def _advice(tree: ast.Module) -> str:
 
 def _tests(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the templates of the unit tests."""
-    code = paper_prompts.find(folder, f"{_EVALUATING}/unit_testing.py")
+    code = templates.find(folder, f"{_EVALUATING}/unit_testing.py")
     if code is None:
         return {}
     with _named(code):
         system = _assigned(_parsed(code), "sys_prompt")
     found = {}
     for category in ("entities", "strings", "relations"):
-        path = paper_prompts.find(folder, f"{_EVALUATING}/utils/prompt_eval_{category}.txt")
+        path = templates.find(folder, f"{_EVALUATING}/utils/prompt_eval_{category}.txt")
         if path is not None:
-            text = paper_prompts.text_of_file(path).replace("DESC", "{description}", 1)
+            text = templates.text_of_file(path).replace("DESC", "{description}", 1)
             text = _EXAMPLE.sub(_numbered, text)
             found[f"unit-{category}"] = _template(f"unit-{category}", "evaluator", text, system)
     return found

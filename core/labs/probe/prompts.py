@@ -8,9 +8,8 @@ from collections.abc import Sequence
 
 from ...events import Message, Prompt, Tool
 from ...parsers import fields
-from ...text import system_prompts
-from ...text.templates import fill, load
-from . import json_answers
+from ...text.templates import fill, load, system_hashes
+from . import parse
 from .functions.base import Category
 from .functions.modules import template
 from .parse import TOOL
@@ -152,7 +151,7 @@ def unit_test(spec: ProbeSpec, description: str, options: Sequence[Sequence[str]
             examples |= {f"input{number}": option[0], f"output{number}": option[-1]}
     asked = template(_unit(spec), spec.evaluating)
     prompt = asked.render(category=spec.category, description=description, **examples)
-    return fields.with_schema(prompt, json_answers.of_evaluator(spec))
+    return fields.with_schema(prompt, parse.of_evaluator(spec))
 
 
 def compare(spec: ProbeSpec, descriptions: Sequence[str], examples: Sequence[str]) -> Prompt:
@@ -165,7 +164,7 @@ def compare(spec: ProbeSpec, descriptions: Sequence[str], examples: Sequence[str
         examples="\n".join(f"- {text}" for text in examples),
     )
     prompt = prompt.model_copy(update={"slots": {**prompt.slots, "options": json.dumps(examples)}})
-    return fields.with_schema(prompt, json_answers.of_judge(spec))
+    return fields.with_schema(prompt, parse.of_judge(spec))
 
 
 def hashes(spec: ProbeSpec) -> dict[str, str]:
@@ -191,5 +190,5 @@ def hashes(spec: ProbeSpec) -> dict[str, str]:
         templates.append(template(_unit(spec), spec.evaluating))
     if spec.judge and spec.category in UNITS:
         templates.append(load("find/compare"))
-    asked = {one.id: one.hash for one in templates} | system_prompts.hashes(spec.system, spec.prompts)
+    asked = {one.id: one.hash for one in templates} | system_hashes(spec.system, spec.prompts)
     return asked | (fields.hashes() if spec.answers == "schema" and (spec.evaluator or spec.model) else {})

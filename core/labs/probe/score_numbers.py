@@ -13,14 +13,14 @@ from ...rulesets import RULES, PerRuleset
 from ...sandbox import sandbox
 from ...sandbox.unsupported import not_runnable
 from ...score import Figure, Score, undefined
-from . import component_mentions, evaluate
+from . import claim_extraction, evaluate
 from .box import Box, real
 from .claim_extraction import claimed_intervals, intervals_told
 from .functions.base import FindFunction, Value, as_number
 from .functions.numeric import GRID, NumericFunction
 from .functions.own import PairsFunction
+from .metrics import HELD_OUT, NOTHING, NoCode, Outcome, ScoreRecord, is_judged, share
 from .records import Checked, Estimate, Interpretation, Number, Observed
-from .score_events import HELD_OUT, NOTHING, NoCode, Outcome, ScoreRecord, is_judged, share
 from .tasks import ProbeSpec
 
 _SPREAD = 64
@@ -259,7 +259,7 @@ def _claims(function: NumericFunction, read: Interpretation, rules: Rules) -> It
         overlap = evaluate.interval_iou(function.corruption, intervals(function, read, rules))
         if rules == "repaired" and overlap is not None:
             overlap = evaluate.beyond(overlap, evaluate.whole_range(function.corruption))
-        is_named = component_mentions.noise_identified(function, read.told[rules], rules)
+        is_named = claim_extraction.noise_identified(function, read.told[rules], rules)
     figures = (
         ("interval_iou", overlap, "there is no corrupted interval, and none was claimed"),
         ("noise_identified", is_named, "there is no noise, and none was claimed"),

@@ -16,7 +16,7 @@ from ...parsers import fields
 from ...runs.context import CaseContext
 from ...score import Figure, Score, undefined
 from ...statistics import kappa
-from . import json_answers, prompts
+from . import parse, prompts
 from .functions import source
 from .functions.base import FindFunction
 from .functions.triplets import Triplet
@@ -54,7 +54,7 @@ async def compare(
         prompt = prompts.compare(spec, two, examples)
         sampling = fields.sampling(JUDGING, prompt)
         answered = await run.ask("judge", prompt, spec.judge, sampling=sampling, item=item)
-        chosen = json_answers.choice(answered, prompt.json_schema)
+        chosen = parse.choice_in_fields(answered, prompt.json_schema)
         better = None if chosen not in (1, 2) else (chosen == 1) != swapped
         if better is None:
             run.drop(item, "unparsed", "the judge's reply settles on neither description", "repaired")

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from ...events import Frozen, Rules, Sampling
 from ...parsers.fields import Answers
-from ...text.paper_prompts import PROSE_ONLY
+from ...text.templates import PROSE_ONLY
 from ..base.declared import words_of
 from ..base.spec import MOST_CASES, Sampled
 from .functions import base

@@ -21,7 +21,7 @@ from ...runs.context import CaseContext
 from ...score import Score, undefined
 from ...statistics import wilson
 from ...text.embed import SMALL, NoEncoderError, encoder, likeness
-from . import json_answers, parse, prompts, second_opinions
+from . import parse, prompts, second_opinions
 from .evaluate import picked
 from .exemplars import string_triplets
 from .functions import source
@@ -178,7 +178,7 @@ def _without(spec: ProbeSpec, run: CaseContext, metrics: Iterable[str], score: S
     """Publish `metrics` as undefined by both rulesets."""
     for rules in RULES:
         for metric in metrics:
-            run.score(metric, json_answers.score_of(spec, score, rules), rules)
+            run.score(metric, parse.score_of(spec, score, rules), rules)
 
 
 def _words(text: str) -> list[str]:
@@ -216,7 +216,7 @@ async def _by_model(
         except CallError as failure:
             failures.append(failure)
             raise
-        correct, chosen = triplet.correct + 1, json_answers.choice(answered, prompt.json_schema)
+        correct, chosen = triplet.correct + 1, parse.choice_in_fields(answered, prompt.json_schema)
         if chosen is None and answered.ended == "cut":
             run.drop(item, CUT, answered.cut_note, "repaired", trial_of(item))
             cut.add(item)
@@ -303,7 +303,7 @@ def _score(spec: ProbeSpec, run: CaseContext, judged: dict[str, UnitTest], of: i
                 low, high = wilson(score.value, len(counted))
                 detail = {"evaluator": some[0].evaluator, "chance": round(1 / 3, 3), "distinct": len(counted)}
                 score = replace(score, low=low, high=high, detail=detail)
-            run.score(metric, json_answers.score_of(spec, score, rules), rules)
+            run.score(metric, parse.score_of(spec, score, rules), rules)
     controls = [
         picked([test.repaired for test in judged.values() if test.about == about]).over(of)
         for about in dict.fromkeys(test.about for test in judged.values() if test.about in TELL_NOTHING)

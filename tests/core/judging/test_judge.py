@@ -11,8 +11,7 @@ from core import entry, home, journal
 from core.__main__ import main
 from core.events import Started
 from core.journal import Journal
-from core.judging.cases import to_ask
-from core.judging.lab import CASE, LAB, METRIC, JudgeSpec, ToJudge, agreement, prompt
+from core.judging.lab import CASE, LAB, METRIC, JudgeSpec, ToJudge, agreement, prompt, to_ask
 from core.labs.ask.tasks import AskSpec
 from core.report import export
 from core.runs import labels

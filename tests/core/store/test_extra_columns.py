@@ -21,9 +21,8 @@ from core.runs.engine import RunIO, RunRequest, execute
 from core.runs.labels import BY, Label
 from core.store import comparing
 from core.store.filters import Filter, from_query
-from core.store.groups import groups
 from core.store.index import index
-from core.store.listing import Selection
+from core.store.listing import Selection, groups
 from core.store.matching import NotComparableError
 from core.store.store import Store
 from core.studies import human, tables

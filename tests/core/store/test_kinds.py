@@ -13,11 +13,10 @@ from core.events import ModelAnswer, OnText, Request
 from core.journal import Journal
 from core.labs.ask.tasks import AskSpec
 from core.runs.engine import RunIO, RunRequest, execute
-from core.store import kind_names, kinds, ranking, vectors
+from core.store import kinds, ranking, vectors
 from core.store.filters import Filter, from_query
-from core.store.groups import groups
 from core.store.index import index
-from core.store.listing import RowPlace, Selection
+from core.store.listing import RowPlace, Selection, groups
 from core.store.ranking import Candidate, instructive
 from core.store.store import Store
 from core.text import embed
@@ -106,11 +105,11 @@ class Namer:
 
 def test_a_model_names_kinds_beside_their_words(selected: Selection) -> None:
     found = kinds.group(selected, embed.encoder().name)
-    examples = kind_names.examples(selected, found.clustering)
-    names = asyncio.run(kind_names.ask(Namer(), examples))
-    kind_names.keep(selected.store, found.clustering, names, Namer.id)
+    examples = kinds.examples(selected, found.clustering)
+    names = asyncio.run(kinds.ask(Namer(), examples))
+    kinds.keep(selected.store, found.clustering, names, Namer.id)
     assert kinds.titles(selected, found.clustering) == names and set(names) == set(examples)
-    assert all(name.startswith("About ") and len(name) <= kind_names.LONGEST_NAME for name in names.values())
+    assert all(name.startswith("About ") and len(name) <= kinds.LONGEST_NAME for name in names.values())
 
 
 def test_a_search_by_meaning_lists_the_nearest_rows_first(selected: Selection) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from duckdb import DuckDBPyConnection
 
-from core.store.result_rows import CASES, RUNS, TRIALS
+from core.store.event_rows import CASE_ROWS, RUNS, TRIAL_ROWS
 from core.store.store import Store
 
 ROWS = {
@@ -77,7 +77,7 @@ def found(cursor: DuckDBPyConnection, sql: str, runs: list[str]) -> list[dict[st
 
 def test_a_trial_has_its_readings_why_it_does_not_count_and_what_failed(rows: Any) -> None:
     about = {"run": "r", "case": "a", "lab": "ask", "number": 1}
-    assert rows(TRIALS, "trial") == [
+    assert rows(TRIAL_ROWS, "trial") == [
         {
             **about,
             **{"trial": "1", "about": "Can owls fly?", "expected": "yes", "observed": "no", "observed_paper": "yes"},
@@ -90,20 +90,20 @@ def test_a_trial_has_its_readings_why_it_does_not_count_and_what_failed(rows: An
             "error": "Refused",
         },
     ]
-    assert rows(TRIALS, "case") == []
+    assert rows(TRIAL_ROWS, "case") == []
 
 
 def test_a_case_has_the_trial_that_stands_for_it_and_what_failed_and_was_set_aside_in_it(rows: Any) -> None:
     alike = {"run": "r", "lab": "ask", "outcome": "kept", "outcome_paper": "kept", "differ": False}
     alike |= {"counts": True, "counts_paper": True}
-    first, second = rows(CASES, "case")
+    first, second = rows(CASE_ROWS, "case")
     assert first == {
         **alike,
         **{"case": "a", "number": 1, "about": "Can owls fly?", "expected": "yes", "observed": "no"},
         **{"observed_paper": "yes", "doubt": "?", "reason": "first", "error": "Refused"},
     }
     assert second == {**alike, "case": "b", "number": 2}
-    assert rows(CASES, "trial") == [second], "where a row is a trial, a case without one has a row all the same"
+    assert rows(CASE_ROWS, "trial") == [second], "where a row is a trial, a case without one has a row all the same"
 
 
 def test_a_run_that_came_to_no_case_has_a_row(rows: Any) -> None:

@@ -22,8 +22,7 @@ from store_events import (
 )
 
 from core.store import index as indexing
-from core.store.index import Index, index, rebuild
-from core.store.index_watcher import IndexWatcher, pause
+from core.store.index import Index, IndexWatcher, index, pause, rebuild
 from core.store.store import Store
 from tests.support.waiting import until
 

@@ -27,12 +27,12 @@ from distributed.protocol.pickle import dumps
 
 from core import entry, home, journal
 from core.__main__ import main
-from core.commands import study_cluster
+from core.commands import study_run
 from core.journal import JournalInUseError, exclusive, read
 from core.models import settings
 from core.studies import cluster, plan
-from core.studies.desired_state import want
 from core.studies.execute import StudyOutcome
+from core.studies.plan import want
 from core.studies.run_status import standings
 from tests.conftest import WITHOUT_ENCODER
 from tests.core.studies.killing import answered, key, steady
@@ -215,7 +215,7 @@ def far_away(task: cluster.Task) -> cluster.Made:
     """A worker that does not see the study's folder; one run kills it."""
     if (task.spec["task"], task.spec["explanations"]) == POISON:
         os.kill(os.getpid(), signal.SIGKILL)
-    return study_cluster.on_worker(task._replace(folder="/nowhere"))
+    return study_run.on_worker(task._replace(folder="/nowhere"))
 
 
 PRICE = {"model": "openai/stub-model", "prompt": 50.0, "completion": 0.5, "date": "2026-01-01"}
@@ -225,7 +225,7 @@ def elsewhere(task: cluster.Task) -> cluster.Made:
     """A worker that does not see the study's folder, and knows the model's price."""
     settings.prices()[PRICE["model"]] = settings.Price.model_validate(PRICE)
     settings.price_of.cache_clear()
-    return study_cluster.on_worker(task._replace(folder="/nowhere"))
+    return study_run.on_worker(task._replace(folder="/nowhere"))
 
 
 @pytest.mark.thorough
@@ -308,7 +308,7 @@ def test_no_key_goes_with_a_task(
 
     before = server.count
     outcome = asyncio.run(
-        cluster.Cluster(made, entry.labs(), home.journals(), connected, study_cluster.on_worker).run_all(made.runs)
+        cluster.Cluster(made, entry.labs(), home.journals(), connected, study_run.on_worker).run_all(made.runs)
     )
     assert any(b"stub-model" in one for one in sent) and not any(KEY.encode() in one for one in sent)
     assert KEY not in str(workers.get_logs())
@@ -324,7 +324,7 @@ def test_the_job_that_slurm_is_given(tmp_path: Path) -> None:
     )  # fmt: skip
 
     async def script() -> str:
-        async with study_cluster.slurm(study_cluster.cluster_settings(made)) as up:
+        async with study_run.slurm(study_run.cluster_settings(made)) as up:
             return str(up.job_script())
 
     lines = asyncio.run(script()).splitlines()
@@ -336,7 +336,7 @@ def test_the_job_that_slurm_is_given(tmp_path: Path) -> None:
     # If the study says nothing, the home's own table applies.
     (home.home() / "cluster.toml").write_text('jobs = 2\nmemory = "lots"')
     with pytest.raises(UsageError, match="memory: "):
-        study_cluster.cluster_settings(study(tmp_path, [0]))
+        study_run.cluster_settings(study(tmp_path, [0]))
 
 
 @pytest.mark.thorough

@@ -19,11 +19,10 @@ from core.events import Dropped, Event, Finished, Recorded, Scored, Started
 from core.journal import Journal, path_for
 from core.statistics import anytime
 from core.studies import estimate, tables
-from core.studies.early_stopping import SHIFT, Early, early_of, stopped_early
 from core.studies.execute import Making, StudyOutcome, hand_out
 from core.studies.plan import Planned, Study, parse
 from core.studies.progress import progress
-from core.studies.state import StudyState
+from core.studies.run_status import SHIFT, Early, StudyState, early_of, stopped_early
 from core.transcript import Transcript, transcript
 from tests.support.small_lab import LAB
 

@@ -17,10 +17,9 @@ from core.models import settings
 from core.models.cache import Cached, ResponseCache, key_of
 from core.report.study_text import of_estimate
 from core.statistics import items_for_difference, items_for_power, wilson
-from core.studies.early_stopping import SHIFT
 from core.studies.estimate import StudyEstimate, _minutes, _power, _price, estimate
 from core.studies.plan import Planned, Study, parse
-from core.studies.run_status import RunStatus, Tokens
+from core.studies.run_status import SHIFT, RunStatus, Tokens
 from tests.core.studies import test_tables_by_hand as by_hand
 from tests.core.studies.test_run_status import sealed
 from tests.support.small_lab import LAB, EchoSpec

@@ -14,9 +14,8 @@ from core.journal import Journal, read
 from core.models import settings
 from core.models.errors import UnknownQuestionError
 from core.studies import execute
-from core.studies.desired_state import want
 from core.studies.execute import TRIES, Making, StudyOutcome
-from core.studies.plan import Planned, Study, StudyError, parse
+from core.studies.plan import Planned, Study, StudyError, parse, want
 from core.transcript import Transcript
 from tests.support.small_lab import LAB, Echoing
 from tests.support.waiting import until_true

@@ -13,7 +13,7 @@ from core.report import case_html
 from core.studies import tables
 from core.studies.table_cells import BLANK, cells
 from core.studies.tables import DIFFERENCES, MOST, differences
-from pages.study.table_text import finding
+from pages.study.progress_view import finding
 
 
 def cases(model: str, values: dict[str, float | None], **settings: Any) -> list[dict[str, Any]]:

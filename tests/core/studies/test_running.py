@@ -20,12 +20,11 @@ from core.journal import JournalFullError, read
 from core.models import settings
 from core.runs.fairness import WHOSE
 from core.studies import tables
-from core.studies.desired_state import MOST_AT_ONCE, DesiredState, want, wanted
 from core.studies.execute import Making, StudyOutcome
-from core.studies.plan import Planned, Study
+from core.studies.plan import MOST_AT_ONCE, DesiredState, Planned, Study, want, wanted
 from core.studies.plan import read as study_of
 from core.studies.progress import progress
-from core.studies.state import StudyState
+from core.studies.run_status import StudyState
 from core.transcript import Call, Transcript
 from tests.core.studies.killing import steady
 from tests.core.studies.test_study import printed, written

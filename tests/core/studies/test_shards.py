@@ -24,7 +24,7 @@ from core.studies.estimate import Sizes
 from core.studies.execute import Making
 from core.studies.plan import Study, parse, run_id
 from core.studies.progress import labels, progress
-from core.studies.state import StudyState
+from core.studies.run_status import StudyState
 from tests.core.studies import full_sizes
 from tests.support import authors_repositories
 

@@ -25,7 +25,7 @@ from core.labs.probe.functions.source import generated
 from core.labs.probe.parse import command
 from core.labs.probe.prompts import hashes, unit_test
 from core.labs.probe.tasks import ProbeSpec
-from core.text.paper_prompts import PaperPromptError
+from core.text.templates import PaperPromptError
 from tests.core.labs.ask import test_measure as ask_lab
 from tests.core.labs.check import played as check_lab
 from tests.core.labs.probe import playing as probe_lab

@@ -16,7 +16,7 @@ import numpy as np
 
 from ....events import Answered, CallError, Frozen, ModelAnswer, Prompt, Sampling
 from ....parsers.fields import readable
-from ....text import paper_prompts, templates
+from ....text import templates
 from ....text.embed import SMALL, encoder, likeness
 from ....text.reply import without_thinking
 from ....text.templates import Template
@@ -139,7 +139,7 @@ def template(name: str, source: str | None = None) -> Template:
     """Return a template of this lab: ours or, with the setting `prompts`, the paper's. Raises PaperPromptError."""
     if source is None:
         return templates.load(f"find/{name}")
-    return paper_prompts.load(source, f"find/{name}", REPOSITORY)
+    return templates.load_paper(source, f"find/{name}", REPOSITORY)
 
 
 def read_score(text: str, answer: ModelAnswer | Answered) -> Output:

@@ -22,7 +22,7 @@ from ....runs.context import CaseContext
 from ....runs.fairness import run_in_thread
 from ....sandbox import sandbox
 from ....sandbox.unsupported import cause
-from .. import json_answers, parse, prompts
+from .. import parse, prompts
 from ..box import Box
 from ..exemplars import exemplars
 from ..functions.numeric import NumericFunction
@@ -44,7 +44,7 @@ class Conclusion(NamedTuple):
     text: str
     call: str | None
     trouble: str = ""
-    asked: json_answers.Schema = None
+    asked: parse.Schema = None
     cut: str = ""
 
 
@@ -69,7 +69,7 @@ class _Dialogue:
         self.idle = 0
         self.trouble = ""
         self.concludes = spec.interpreter == "milan"
-        self.asked: json_answers.Schema = None
+        self.asked: parse.Schema = None
 
     def _begin(self, probes: Sequence[Probe]) -> Prompt:
         function = self.box.function
@@ -86,7 +86,7 @@ class _Dialogue:
         """Return the interpreter's next message. Raises _NoAnswerError, _TooLongError, or CallError for a failure that
         may pass.
         """
-        self.asked = json_answers.of_interpreter(self.spec) if self.concludes or self.is_last_word else None
+        self.asked = parse.of_interpreter(self.spec) if self.concludes or self.is_last_word else None
         # When it must conclude, it gets no tool.
         tools = (prompts.tool(self.spec.category),) if self.tools and not self.is_last_word and not self.asked else ()
         self.round += 1
@@ -146,10 +146,10 @@ class _Dialogue:
     def parts(self, answered: Answered) -> parse.Parts:
         """Return the parts of a conclusion in its last message; empty ones if that was cut."""
         text = readable(answered, "repaired", self.asked)
-        return json_answers.interpretation(text or "", self.spec, self.asked, "repaired")
+        return parse.interpretation_in_fields(text or "", self.spec, self.asked, "repaired")
 
     def is_final(self, text: str, rules: Rules = "repaired") -> bool:
-        return json_answers.is_final(text, self.spec, self.asked, rules)
+        return parse.is_final_in_fields(text, self.spec, self.asked, rules)
 
     def concluded(self, answered: Answered, trouble: str = "") -> Conclusion:
         cut = answered.cut_note if readable(answered, "repaired", self.asked) is None else ""

@@ -13,8 +13,7 @@ import numpy as np
 
 from ..functions.base import Value
 from ..functions.numeric import PROBED, NoiseKind, Numbers
-from .fit_curves import CurveProposal, number_code
-from .fit_families import FAMILIES, Family, interpolated
+from .fit_families import FAMILIES, CurveProposal, Family, interpolated, number_code
 
 Observe = Callable[[Sequence[float]], Sequence[Value | None]]
 """The black box: an observation for each input, None or NaN if there is none."""

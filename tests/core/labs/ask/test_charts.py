@@ -11,7 +11,7 @@ import pytest
 
 from core.charts import scatter
 from core.charts.marks import FAINT
-from core.labs.ask import charts, pictures
+from core.labs.ask import pictures
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -27,7 +27,7 @@ def cases(
     figures: dict[str, list[float | None]] = {
         "precision": values,
         **{f"generality_{name}": [0.3] * len(values) for name in ("cosine", "bleu", "jaccard")},
-        **{name: [baselines.get(name)] * len(values) for name in charts.BASELINES if name != pictures.SAME_GUESS},
+        **{name: [baselines.get(name)] * len(values) for name in pictures.BASELINES if name != pictures.SAME_GUESS},
     }
     always = baselines.get(pictures.SAME_GUESS)
     about["observed"] = None if always is None else {"yes": round(100 * always), "no": round(100 * (1 - always))}
@@ -53,7 +53,7 @@ def test_a_model_and_method_is_one_mark_with_both_intervals_and_its_n() -> None:
         if row["metric"] == "generality_bleu":
             row["value"] = 0.2 if row["case"] < "q5" else 0.9
     other = cases("local/small", [1.0] * 12, how="posthoc", constant_guess=0.6)
-    figure = charts.plane(table(varied, other, similarity="bleu"), "bleu")
+    figure = pictures.plane(table(varied, other, similarity="bleu"), "bleu")
     drawn = marks_of(figure)
     assert set(drawn) == {"gpt-5, cot", "small, posthoc"}
     one = drawn["gpt-5, cot"]
@@ -83,7 +83,7 @@ def test_open_are_marks_whose_interval_reaches_the_strongest_baseline_or_that_no
         "none": cases("none", [None] * 9),
     }
     made = table(*told.values())
-    drawn = marks_of(charts.plane(made.assign(generality=[0.1 * at for at in range(len(made))])))
+    drawn = marks_of(pictures.plane(made.assign(generality=[0.1 * at for at in range(len(made))])))
     assert {name: mark.marker.symbol.endswith("-open") for name, mark in drawn.items()} == {
         "above": False, "question": True, "constant": True, "unknown": True, "failed": True, "passed": False,
         "few": False,
@@ -119,7 +119,7 @@ def test_always_guessing_the_same_is_one_answer_for_all_questions_of_a_mark() ->
 
 
 def test_the_strongest_baseline_over_all_is_a_line_that_says_what_it_is() -> None:
-    figure = charts.plane(
+    figure = pictures.plane(
         table(
             cases("a", [1.0] * 30, constant_guess=0.5, precision_question_only=0.8),
             cases("b", [1.0] * 10, constant_guess=0.9),
@@ -133,9 +133,9 @@ def test_the_strongest_baseline_over_all_is_a_line_that_says_what_it_is() -> Non
     }
     strokes = [trace.x[0] for trace in figure.data if trace.marker.symbol == "line-ns"]
     assert sorted(strokes) == pytest.approx([0.8, 0.9, 1.0]), "each has its own besides"
-    only = charts.plane(table(cases("c", [1.0] * 3, precision_swapped=0.5)))
+    only = pictures.plane(table(cases("c", [1.0] * 3, precision_swapped=0.5)))
     assert only.layout.shapes[0].x0 == 0.5, "where there is no other"
-    assert not charts.plane(table(cases("d", [1.0] * 12))).layout.shapes
+    assert not pictures.plane(table(cases("d", [1.0] * 12))).layout.shapes
 
 
 def test_at_twenty_models_it_is_one_panel_and_only_the_chosen_are_in_colour() -> None:
@@ -145,12 +145,12 @@ def test_at_twenty_models_it_is_one_panel_and_only_the_chosen_are_in_colour() ->
     ]
     made = table(*many)
     assert made["chosen"].sum() == pictures.CHOSEN and set(made[made["chosen"]]["n"]) == {14}
-    figure = charts.plane(made)
+    figure = pictures.plane(made)
     drawn = marks_of(figure)
     assert len(drawn) == 20 and len({trace.xaxis for trace in figure.data}) == 1
     colours = [mark.marker.color for mark in drawn.values()]
     assert colours.count(scatter.LIGHT) == 14 and len(set(colours)) == 7
-    mine = charts.plane(made.assign(chosen=made["label"].eq("provider/model-3")))
+    mine = pictures.plane(made.assign(chosen=made["label"].eq("provider/model-3")))
     coloured = [name for name, mark in marks_of(mine).items() if mark.marker.color != scatter.LIGHT]
     assert coloured == ["model-3"]
     low, high = figure.layout.yaxis.range
@@ -159,17 +159,17 @@ def test_at_twenty_models_it_is_one_panel_and_only_the_chosen_are_in_colour() ->
 
 @pytest.mark.parametrize("missing", [None, float("nan")])
 def test_what_is_undefined_is_not_drawn_and_counted(missing: float | None) -> None:
-    figure = charts.plane(table(cases("a", [1.0] * 12), cases("b", [missing] * 12)))
+    figure = pictures.plane(table(cases("a", [1.0] * 12), cases("b", [missing] * 12)))
     assert set(marks_of(figure)) == {"a"}
     assert "1 without a precision or a generality, not drawn" in figure.layout.xaxis.title.text
     assert figure.layout.xaxis.title.text.startswith("precision")
-    assert charts.plane(table(cases("a", [1.0] * 12))).layout.xaxis.title.text == "precision"
+    assert pictures.plane(table(cases("a", [1.0] * 12))).layout.xaxis.title.text == "precision"
 
 
 def test_a_plane_of_nothing_and_of_the_unknown() -> None:
     assert len(pictures.compared(pd.DataFrame(cases("a", [1.0])).head(0), "cosine")) == 0
     one = cases("", [1.0], how="")
-    figure = charts.plane(table([{**row, "title": None} for row in one]))
+    figure = pictures.plane(table([{**row, "title": None} for row in one]))
     assert list(marks_of(figure)) == ["unnamed"] and "nan" not in figure.to_json().lower().replace("finance", "")
     given = [{**row, "given_from": "a-run"} for row in cases("a", [0.0])]
     assert table(cases("a", [1.0]), given)["precision"].tolist() == [1.0], "asked what another was: another measure"
@@ -191,7 +191,7 @@ def test_a_question_counts_once_however_many_runs_asked_it() -> None:
 
 
 def test_the_paper_s_data_sets_are_open_marks_that_lead_nowhere() -> None:
-    figure = charts.plane(table(cases("a", [1.0]), similarity="bleu"), "bleu", pictures.their_data_sets("bleu"))
+    figure = pictures.plane(table(cases("a", [1.0]), similarity="bleu"), "bleu", pictures.their_data_sets("bleu"))
     *_, theirs = figure.data
     assert dict(zip(theirs.text, zip(theirs.x, theirs.y, strict=True), strict=True)) == {
         "strategyqa, published": (pytest.approx(0.798), pytest.approx(0.729)),
@@ -203,12 +203,12 @@ def test_the_paper_s_data_sets_are_open_marks_that_lead_nowhere() -> None:
 
 def test_a_model_s_words_are_shown_as_they_are() -> None:
     hostile = "<b>x</b> <a href='javascript:1'>y</a> & " + "long " * 500
-    figure = charts.plane(table(cases(f"<b>{hostile}", [1.0] * 12)))
+    figure = pictures.plane(table(cases(f"<b>{hostile}", [1.0] * 12)))
     assert "<a" not in figure.to_json() and "<b>x" not in figure.to_json()
 
 
 def test_no_picture_fixes_a_background_or_a_font() -> None:
-    figure = charts.plane(table(cases("a", [1.0, 0.0]), cases("b", [None])))
+    figure = pictures.plane(table(cases("a", [1.0, 0.0]), cases("b", [None])))
     layout = json.loads(figure.to_json())["layout"]
     layout.pop("template", None)
     for word in ("font", "paper_bgcolor", "plot_bgcolor", "bgcolor"):
@@ -216,5 +216,5 @@ def test_no_picture_fixes_a_background_or_a_font() -> None:
 
 
 def test_importing_the_charts_is_cheap() -> None:
-    script = "import sys, core.labs.ask.charts\nassert not {'plotly', 'pandas'} & set(sys.modules)"
+    script = "import sys, core.labs.ask.pictures\nassert not {'plotly', 'pandas'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.events import Model, Request, Sampling
-from core.labs.ask import control_counterfactuals, world_claims
+from core.labs.ask import control_counterfactuals
 from core.labs.ask import controls as preferences
 from core.labs.ask import world as worlds
 from core.labs.ask.controls import controls, expected_precision
@@ -88,7 +88,7 @@ def test_how_each_explains() -> None:
         "A penguin is one of the exceptions. So the answer is no."
     )
     assert not answered(ask(VAGUE, "explainer", question=question))
-    assert world_claims.read_claims(ask(VAGUE, "explainer", question=question), WORLD) == []
+    assert worlds.read_claims(ask(VAGUE, "explainer", question=question), WORLD) == []
     assert ask(FICKLE, "answerer", question=question) == "A penguin cannot fly. So the answer is no."
 
 

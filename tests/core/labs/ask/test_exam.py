@@ -14,7 +14,7 @@ import pytest
 from core import entry, home, journal
 from core.__main__ import main
 from core.events import Recorded
-from core.labs.ask import world, world_claims
+from core.labs.ask import world
 from core.labs.ask.qualification import (
     TEST,
     AskExamSpec,
@@ -56,7 +56,7 @@ def fact(text: str) -> str:
 def entailed(one: ExamQuestion, text: str) -> str:
     question = WORLD.read(text)
     assert question is not None, text
-    guess = world_claims.guess(one.explanation, question, WORLD)
+    guess = world.guess(one.explanation, question, WORLD)
     return "unknown" if guess is None else "yes" if guess.yes else "no"
 
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from core.__main__ import main
 from core.events import Answered
-from core.labs.ask import parse, prompts, qualification, stepwise_simulation, world, world_claims
+from core.labs.ask import parse, prompts, qualification, stepwise_simulation, world
 from core.labs.ask.qualification import TEST, AskExamSpec, ExamQuestion, judge
 from core.labs.ask.records import ExamGuess
 from core.labs.ask.tasks import AskSpec, asks
@@ -114,7 +114,7 @@ WORLD = world.load()
 
 def claim_of(text: str) -> str:
     """A perfect first step for a robot's explanation."""
-    rules = [one for one in world_claims.read_claims(text, WORLD) if one.kind or one.things]
+    rules = [one for one in world.read_claims(text, WORLD) if one.kind or one.things]
     if not rules:
         return "nothing"
     rule = rules[0]

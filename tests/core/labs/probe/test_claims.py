@@ -6,8 +6,13 @@ from typing import Any
 
 import pytest
 
-from core.labs.probe.claim_extraction import intervals_told, speaks_of
-from core.labs.probe.component_mentions import components_identified, noise_identified, noise_told
+from core.labs.probe.claim_extraction import (
+    components_identified,
+    intervals_told,
+    noise_identified,
+    noise_told,
+    speaks_of,
+)
 from core.labs.probe.functions.numeric import Corruption, Noise
 from core.labs.probe.functions.source import generated, names_of
 from core.labs.probe.records import Submission, Wish

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.labs.probe.audit import Observation, coverage, evidence, longest_gap, probed_corruption
-from core.labs.probe.component_mentions import claimed_noise, components_identified, noise_identified
+from core.labs.probe.claim_extraction import claimed_noise, components_identified, noise_identified
 from core.labs.probe.evaluate import (
     exact_match,
     held_out_points,

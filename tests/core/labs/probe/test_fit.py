@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from core.labs.probe.claim_extraction import claimed_intervals
-from core.labs.probe.component_mentions import claimed_noise, noise_identified
+from core.labs.probe.claim_extraction import claimed_intervals, claimed_noise, noise_identified
 from core.labs.probe.evaluate import interval_iou, nmse
 from core.labs.probe.functions.base import UndefinedInputError
 from core.labs.probe.functions.numeric import ATOMS, GRID, Atom, Corruption, Noise, NumericFunction

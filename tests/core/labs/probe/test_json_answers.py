@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from core.events import Answered, Asked, Event
-from core.labs.probe import json_answers, prompts
+from core.labs.probe import parse, prompts
 from core.labs.probe.tables import otherwise
 from core.labs.probe.tasks import ProbeSpec, asks
 from core.models import local
@@ -158,7 +158,7 @@ def test_paper_rules_cannot_ask_by_fields() -> None:
 
 def test_each_category_has_the_parts_that_its_prompt_asks_for() -> None:
     for category, parts in prompts.PARTS.items():
-        asked = json_answers.of_interpreter(ProbeSpec(category=category, answers="schema", model="m"))  # type: ignore[arg-type]
+        asked = parse.of_interpreter(ProbeSpec(category=category, answers="schema", model="m"))  # type: ignore[arg-type]
         assert asked and [f"[{name.upper()}]" for name in asked["properties"]] == parts.replace(" and", ",").split(", ")
 
 
