@@ -135,8 +135,8 @@ def draw(
     with st.container():
         if not active:
             damage(at.run)
-    steps = run_view.Steps(go, listed, here)
-    run_view.watched(run_view.Shown(lab, at.run, state, active), steps, case_first=bool(at.case))
+    cases = run_view.CaseList(go, listed, here)
+    run_view.watched(run_view.Shown(lab, at.run, state, active), cases, case_first=bool(at.case))
     if not active:
         with verdict or st.container():
             labels.draw(lab, at.run, state, at.case or run_view.chosen_case(state), at.trial if at.case else None)
