@@ -138,7 +138,8 @@ def _unfinished(state: StudyState, runs: Sequence[Planned]) -> str:
     if not rest:
         return ""
     statuses = ", ".join(f"{n} {STATUSES.get(status, status)}" for status, n in rest.items())
-    return f"{len(runs) - rest.total()} of {len(runs)} ({statuses})"
+    done = len(runs) - rest.total()
+    return f"{done or 'none'} of {len(runs)} ({statuses})"
 
 
 def _taken(used: RunStatus) -> dict[str, Any]:

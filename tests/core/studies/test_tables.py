@@ -340,7 +340,7 @@ def test_the_report_is_whole_and_what_is_hostile_is_text_in_it(
     assert main(["study", "report", str(robots), "-o", str(out)]) == 0
     alone = Page(out.read_text())
     assert "not finished" not in alone.text and "All runs of this study are completed." in alone.text
-    assert "whose faithfulness is known: 0 of 4 (4 not begun)" in alone.text
+    assert "whose faithfulness is known: none of 4 (4 not begun)" in alone.text
 
 
 def test_as_it_was_read_a_recording_has_the_figure_that_it_published() -> None:
