@@ -35,6 +35,7 @@ from .journal import JournalInUseError
 from .package_data import COMMAND
 from .runs.bundle import BundleError
 from .runs.context import complaints
+from .runs.engine import app_version
 from .runs.library import RunNotFoundError
 from .store.store import StoreError
 from .studies.plan import StudyError
@@ -87,6 +88,7 @@ def main(arguments: list[str] | None = None) -> int:
 def commands() -> click.Group:
     """Return the group of all commands: one for each lab, then those for all labs."""
     group = click.Group(help="Hold language models to their explanations.")
+    click.version_option(app_version(), prog_name="Explain Yourself")(group)
     for part in (
         app,
         labs,

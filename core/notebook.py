@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-NAMES = ("Items", "Run", "RunError", "Study", "dataset", "items", "lab", "metric", "model", "open", "study")
+NAMES = ("Items", "Run", "RunError", "StudyFile", "dataset", "items", "lab", "metric", "model", "open", "study")
 """What the package `explain_yourself` has besides a function for each lab."""
 
 _SUBJECTS = ("question", "text", "function")
@@ -274,14 +274,14 @@ def open(run_id: str) -> Run:
     return Run(lab, run_id, events)
 
 
-class Study:
+class StudyFile:
     """A study as read from its file: a set of runs, and tables made from them (docs/commands.md)."""
 
     def __init__(self, file: str | Path) -> None:
         self._file = Path(file)
         self._study = plan.read(self._file, _labs())
 
-    def run(self) -> Study:
+    def run(self) -> StudyFile:
         """Make the runs that are not complete, controls first, and return the study. What is complete is not made
         again. Raises StudyError if a run failed or a control is off; the runs that were made are kept.
         """
@@ -301,9 +301,9 @@ class Study:
         return f"{self._study.title} ({count_noun(len(self._study.all), 'run')})"
 
 
-def study(file: str | Path) -> Study:
+def study(file: str | Path) -> StudyFile:
     """Return the study that a file describes. Raises StudyError."""
-    return Study(file)
+    return StudyFile(file)
 
 
 def functions() -> dict[str, Lab]:

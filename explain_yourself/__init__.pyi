@@ -6,7 +6,7 @@ from typing import Any, Literal, Union
 from .core.notebook import Items as Items
 from .core.notebook import Run as Run
 from .core.notebook import RunError as RunError
-from .core.notebook import Study as Study
+from .core.notebook import StudyFile as StudyFile
 from .core.notebook import dataset as dataset
 from .core.notebook import items as items
 from .core.notebook import lab as lab

@@ -18,6 +18,7 @@ READABLE = (
     + """
 [data-testid^="stBaseButton-primary"] {color: var(--on)}
 button[kind="tertiary"]:is(:active, [aria-expanded="true"]) {color: var(--said)}
+[data-testid="stPopoverBody"] button[kind="tertiary"]:is(:active, [aria-expanded="true"]) {color: inherit}
 :root :is(:is(a, button, label, summary, [data-testid="stCaptionContainer"],
 [data-testid="stTooltipContent"]) p, [role="option"], input, textarea, [role="combobox"],
 [data-baseweb="select"] > div, [data-testid^="stTopNav"], [data-testid^="stTopNav"] span:not([data-testid$="Icon"],
@@ -29,6 +30,7 @@ animation-duration: 1ms !important; animation-iteration-count: 1 !important; tra
 )
 """Styles for which Streamlit has no setting. Its white text on the primary colour and the button of an open menu are
 hard to read on a dark page, its captions are small, and its animations ignore the system's setting for reduced motion.
+Colours that depend on whether the page is dark do not work inside a menu.
 """
 
 WIDE = {"browse", "compare", "query", "side", "models", "stories"}

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs
 
 import click
 
+from ..charts.marks import EXTRA
 from ..report import comparison_text
 from ..store import comparing, matching
 from ..store.comparing import By
@@ -23,7 +24,12 @@ def add(commands: click.Group) -> None:
 
 @click.command("compare", help="Compare two to five models, methods, runs or rules on the items that they share.")
 @click.argument("of", nargs=-1, metavar="[NAME]...")
-@click.option("--by", type=click.Choice(get_args(By)), default="model", show_default=True, help="what the names are")
+@click.option(
+    "--by",
+    default="model",
+    show_default=True,
+    help=f"what the names are: {', '.join(get_args(By))}, or {EXTRA}NAME for a column of your own file",
+)
 @click.option(
     "--within",
     default="",

@@ -19,6 +19,7 @@ from ..datasets import logs, own
 from ..datasets.items import DatasetError
 from ..files import FileError
 from ..labs.base.lab import Lab
+from ..package_data import COMMAND
 from ..report import case_html, citations, export, inspect_log, methods, scenes
 from ..report import evidence as proof
 from ..runs import bundle
@@ -223,7 +224,7 @@ def _export_log(file: Path, runs: list[str], as_json: bool) -> int:
 
 
 @click.command("import", help="Import runs (a bundle, a journal, a folder of journals), or answers from another tool.")
-@click.argument("path", type=click.Path(path_type=Path, exists=True), metavar="FILE.zip|DIR|FILE.jsonl")
+@click.argument("path", type=click.Path(path_type=Path, exists=True), metavar="FILE.zip|DIR|FILE.jsonl|FILE.eval")
 @click.option(
     "--from",
     "tool",
@@ -264,7 +265,7 @@ def _import_answers(path: Path, tool: logs.Tool, as_json: bool) -> int:
     except (FileError, DatasetError) as error:
         raise click.BadParameter(str(error)) from None
     named = " ".join(f"--column {name}={name}" for name in found.columns())
-    command = f"python -m core ask --dataset {shlex.quote(dataset)} {named} --model MODEL" if dataset else ""
+    command = f"{COMMAND} ask --dataset {shlex.quote(dataset)} {named} --model MODEL" if found.for_ask else ""
     if as_json:
         unread = [one._asdict() for one in found.unread]
         told = {"samples": found.samples, "rows": len(found.rows), "dataset": dataset, "command": command}
@@ -273,8 +274,10 @@ def _import_answers(path: Path, tool: logs.Tool, as_json: bool) -> int:
     for one in found.unread:
         print(_printable(f"{one.sample}: {one.field}: {one.why}."), file=sys.stderr)
     print(f"{len(found.rows):,} of {count_noun(found.samples, 'sample')} became rows.")
+    if dataset:
+        print(f"They are in {dataset}. Ask tests {found.for_ask:,} of them: those with an answer yes or no.")
     if command:
-        print(f"They are in {dataset}. To test the explanations:\n{command}")
+        print(f"To test their explanations:\n{command}")
     return DONE if found.rows else BAD_INPUT
 
 

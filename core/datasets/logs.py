@@ -2,7 +2,8 @@
 `samples_*.jsonl`, and JSON lines. The formats are read by this module itself: inspect_ai and lm_eval are not needed.
 
 A row has the columns question, answer, explanation, gold and source (the model), and sample, epoch, prompt and sampling
-to keep. The updated parser reads the answer. A sample that cannot be read is reported with its field and the reason.
+to keep; of multiple choice also choices, a JSON list, unless these are yes and no. The updated parser reads the answer.
+A sample that cannot be read is reported with its field and the reason.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 
 from .. import archives, files
@@ -31,6 +33,9 @@ LARGEST_SAMPLE = 32 * files.MB
 """Maximum size of an unpacked sample in bytes."""
 LARGEST_UNPACKED = 1024 * files.MB
 MOST_SAMPLES = 100_000
+
+MOST_CHOICES = 26
+"""Maximum number of choices of a question."""
 
 MOST_MESSAGES = 10_000
 """Maximum number of messages that are read of a sample."""
@@ -63,6 +68,11 @@ class LogRows(NamedTuple):
     samples: int
     unread: list[Unread]
 
+    @property
+    def for_ask(self) -> int:
+        """How many rows *Ask* tests: those with an answer yes or no."""
+        return sum("choices" not in row for row in self.rows)
+
     def columns(self) -> list[str]:
         """Return the columns with a role that a run has to be told of."""
         return ["explanation", *(name for name in ("gold", "source") if any(row[name] for row in self.rows))]
@@ -80,7 +90,9 @@ class _FieldError(ValueError):
 
 
 class _Answer(NamedTuple):
-    """What a sample says. `text` is the raw answer, or the reasons where the log has the answer, `said`, apart."""
+    """What a sample says. `text` is the raw answer, or the reasons where the log has the answer, `said`, apart. If
+    there are `choices`, `said` is one of them, and so is `target` unless it is empty.
+    """
 
     question: str
     text: str
@@ -88,6 +100,7 @@ class _Answer(NamedTuple):
     source: str
     kept: dict[str, Any]
     said: str = ""
+    choices: tuple[str, ...] = ()
 
 
 _Samples = Iterator[tuple[str, Callable[[], _Answer]]]
@@ -125,7 +138,7 @@ def read_content(name: str, data: bytes, tool: Tool, source: str = "") -> LogRow
         if number > MOST_SAMPLES:
             raise DatasetError(f"{name} has more than {MOST_SAMPLES:,} samples. Divide it into several files.")
         try:
-            row, problem = _row(reading())
+            row, problems = _row(reading())
         except _FieldError as error:
             unread.append(Unread(sample[:100], error.field, error.why))
             continue
@@ -133,27 +146,36 @@ def read_content(name: str, data: bytes, tool: Tool, source: str = "") -> LogRow
             unread.append(Unread(sample[:100], "sample", "it is nested too deeply"))
             continue
         rows.append(row)
-        if problem:
-            unread.append(Unread(sample[:100], "target", problem, is_row=True))
+        unread += [Unread(sample[:100], field, why, is_row=True) for field, why in problems.items()]
     return LogRows(rows, number, unread)
 
 
-def _row(found: _Answer) -> tuple[dict[str, str], str]:
-    """Return a row, and why its correct answer is missing. Raises _FieldError."""
+def _row(found: _Answer) -> tuple[dict[str, str], dict[str, str]]:
+    """Return a row, and what is wrong with it, by field. Raises _FieldError."""
     for field, text in (("question", found.question), ("answer", found.text)):
         if not text.strip():
             raise _FieldError(field, "it is empty")
         if len(text) > LONGEST:
             raise _FieldError(field, f"it is longer than {LONGEST:,} characters")
     try:
-        answer, explanation = answer_and_reasons(found.text, found.said)
+        # A choice is neither yes nor no, and its words may be neither.
+        answer, explanation = answer_and_reasons(found.text, "yes" if found.choices else found.said)
     except ValueError as error:
         raise _FieldError("answer", str(error)) from None
-    gold = (yes_no(found.target, []) or "") if found.target and len(found.target) <= LONGEST else ""
-    problem = "" if gold or not found.target else "it is neither yes nor no, so the row has no correct answer"
-    kept = {name: _shown(value) for name, value in found.kept.items() if value not in (None, "", {}, [])}
+    problems = {}
+    if found.choices:
+        answer, gold = found.said, found.target
+        problems["choices"] = "they are not yes and no: the row keeps them, and Ask leaves it out"
+        if not gold:
+            problems["target"] = "it is none of the choices, so the row has no correct answer"
+    else:
+        gold = (yes_no(found.target, []) or "") if found.target and len(found.target) <= LONGEST else ""
+        if found.target and not gold:
+            problems["target"] = "it is neither yes nor no, so the row has no correct answer"
     row = {"question": found.question, "answer": answer, "explanation": explanation, "gold": gold}
-    return {**row, "source": found.source[:300], **kept}, problem
+    kept = {"choices": list(found.choices), **found.kept}
+    shown = {name: _shown(value) for name, value in kept.items() if value not in (None, "", {}, [])}
+    return {**row, "source": found.source[:300], **shown}, problems
 
 
 def answer_and_reasons(text: str, said: str = "") -> tuple[str, str]:
@@ -338,26 +360,17 @@ def _inspect(sample: dict[str, Any], log: dict[str, Any]) -> _Answer:
     answered = _object(_object(choices[0] if isinstance(choices, list) and choices else {}).get("message"))
     if (error := _object(sample.get("error"))) and not answered:
         raise _FieldError("output", f"the sample failed: {str(error.get('message'))[:200]}")
-    target = sample.get("target")
-    target = target[0] if isinstance(target, list) and target else target
-    written, said = text(answered.get("content")) or text(output.get("completion")), ""
-    if choices := sample.get("choices"):
-        offered = _yes_no_choices(choices)
-        said = offered.get(choice(own_turn(spoken(written)), list(offered)) or "", "")
-        written = _LETTER.sub("", written)
-        if not said:
-            raise _FieldError("output", "the parser reads none of the choices in it")
-        target = offered.get(_by_letter(text(target), list(offered)), "")
+    targets = sample.get("target")
+    target = targets[0] if isinstance(targets, list) and targets else targets
     messages = sample.get("messages")
     before = [{"role": one.get("role"), "content": text(one.get("content"))} for one in map(_object, messages or ())]
     while before and before[-1]["role"] == "assistant":
         before.pop()
     plan = _object(_object(log.get("plan")).get("config"))
-    return _Answer(
+    found = _Answer(
         question=text(asked),
-        text=written,
+        text=text(answered.get("content")) or text(output.get("completion")),
         target=text(target),
-        said=said,
         source=str(output.get("model") or evaluated.get("model") or ""),
         kept={
             "sample": str(sample.get("id", "")),
@@ -366,21 +379,53 @@ def _inspect(sample: dict[str, Any], log: dict[str, Any]) -> _Answer:
             "sampling": {**plan, **_object(evaluated.get("model_generate_config"))},
         },
     )
+    if not sample.get("choices"):
+        return found
+    if isinstance(targets, list) and len(targets) > 1:
+        raise _FieldError("target", "several choices are correct; only questions with one are read")
+    return _chosen(found, sample["choices"], "output")
 
 
-def _yes_no_choices(choices: Any) -> dict[str, str]:
-    """Return which choice means yes and which no. Raises _FieldError if there are others."""
-    held = [str(one) for one in choices] if isinstance(choices, list) else []
-    found = {one: known for one in held[:3] if (known := ANSWERS["strategyqa"].get(one.strip().lower()))}
-    if len(held) != 2 or set(found.values()) != {"yes", "no"}:
-        raise _FieldError("choices", "they are not yes and no; only such questions are read")
-    return found
+# Multiple choice
 
 
-def _by_letter(text: str, choices: Sequence[str]) -> str:
-    """Return the choice that a letter names, or the text if it is none."""
-    place = ord(text.upper()) - ord("A") if len(text) == 1 else -1
-    return choices[place] if 0 <= place < len(choices) else text
+def _chosen(found: _Answer, choices: Any, field: str, is_numbered: bool = False) -> _Answer:
+    """Return an answer as one of the choices that its question offers: yes or no if these are the choices. `field`
+    holds the raw answer; the target may be a number, from 0, if `is_numbered`. Raises _FieldError.
+    """
+    offered = _choices(choices)
+    said = _choice_of(found.said, offered) or choice(own_turn(spoken(found.said or found.text)), offered)
+    if said not in offered:
+        raise _FieldError(field, "the parser reads none of the choices in it")
+    target = _choice_of(found.target, offered, is_numbered)
+    found = found._replace(text=_LETTER.sub("", found.text))
+    known = [ANSWERS["strategyqa"].get(one.strip().lower(), "") for one in offered]
+    if sorted(known) == ["no", "yes"]:
+        means = dict(zip(offered, known, strict=True))
+        return found._replace(said=means[said], target=means.get(target, ""))
+    return found._replace(said=said, target=target, choices=tuple(offered))
+
+
+def _choices(choices: Any) -> list[str]:
+    """Return the choices of a question: a list, or {"text": […]} as in some data sets. Raises _FieldError."""
+    held = choices.get("text") if isinstance(choices, dict) else choices
+    offered = [one.strip() for one in held if isinstance(one, str)] if isinstance(held, list) else []
+    if not (isinstance(held, list) and 2 <= len(held) == len(offered) == len(set(offered)) <= MOST_CHOICES):
+        raise _FieldError("choices", f"they are no list of 2 to {MOST_CHOICES} different texts")
+    if not all(offered) or len(json.dumps(offered)) > LONGEST:
+        raise _FieldError("choices", f"one is empty, or they are longer than {LONGEST:,} characters")
+    return offered
+
+
+def _choice_of(text: str, choices: Sequence[str], is_numbered: bool = False) -> str:
+    """Return the choice with these words, this letter or, if `is_numbered`, this number; an empty string if there is
+    none.
+    """
+    text = text.strip()
+    if text in choices:
+        return text
+    names = [str(place) for place in range(len(choices))] if is_numbered and text.isdecimal() else ascii_lowercase
+    return dict(zip(names, choices, strict=False)).get(text.strip("().").lower(), "")
 
 
 # JSON lines
@@ -416,15 +461,17 @@ def _lm_eval(sample: dict[str, Any], source: str) -> _Answer:
     if not isinstance(answered, str):
         raise _FieldError("resps", "it is no text: log-likelihoods give no reasons")
     asked, sampling = _arguments(sample.get("arguments"))
-    target = sample.get("target")
+    target, doc = sample.get("target"), _object(sample.get("doc"))
     target = target[0] if isinstance(target, list) and target else target
-    return _Answer(
-        question=_first(_object(sample.get("doc")), "question", "query", "input") or asked,
+    found = _Answer(
+        question=_first(doc, "question", "query", "input") or asked,
         text=answered,
         target=_first({"target": target}, "target"),
         source=source,
         kept={"sample": str(sample.get("doc_id", "")), "prompt": asked, "sampling": sampling},
     )
+    choices = doc.get("choices") or doc.get("options")
+    return _chosen(found, choices, "resps", is_numbered=True) if choices else found
 
 
 def _arguments(held: Any) -> tuple[str, dict[str, Any]]:
@@ -444,7 +491,7 @@ def _arguments(held: Any) -> tuple[str, dict[str, Any]]:
 def _plain(sample: dict[str, Any], source: str) -> _Answer:
     reasons = _first(sample, "explanation", "reasoning", "rationale")
     answer = _first(sample, "answer", "prediction")
-    return _Answer(
+    found = _Answer(
         question=_first(sample, "question", "input"),
         text=reasons or _first(sample, "response", "output", "completion") or answer,
         target=_first(sample, "gold", "target", "label"),
@@ -456,3 +503,5 @@ def _plain(sample: dict[str, Any], source: str) -> _Answer:
         },
         said=answer if reasons else "",
     )
+    choices = sample.get("choices") or sample.get("options")
+    return _chosen(found, choices, "answer") if choices else found

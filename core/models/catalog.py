@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -86,21 +87,27 @@ class Catalog:
 
     def __post_init__(self) -> None:
         self.models_folder = self.home / "models"
-        self._connections: dict[str, Connection] = {}
+        names: set[str] = set()
         for config in self.endpoints:
-            if config.name in self._connections or config.name in _NOT_ENDPOINTS:
+            if config.name in names or config.name in _NOT_ENDPOINTS:
                 raise failure("name_taken", name=config.name)
-            self._connections[config.name] = connect(config, self.home)
+            names.add(config.name)
         # One instance for each file: a replay counts the answers that it gave, and finding weights takes time.
         self._kept: dict[str, _Kept] = {}
         self._openai_fault: EndpointSettingError | None = None
-        if "openai" not in self._connections:
+
+    @cached_property
+    def _connections(self) -> dict[str, Connection]:
+        """The endpoints by name, connected when the first of them is wanted."""
+        found = {config.name: connect(config, self.home) for config in self.endpoints}
+        if "openai" not in found:
             try:
-                self._connections["openai"] = connect(openai_from_environment(), self.home)
+                found["openai"] = connect(openai_from_environment(), self.home)
             except EndpointSettingError as fault:
                 self._openai_fault = EndpointSettingError(
                     f"OPENAI_BASE_URL or OPENAI_API_KEY: {fault.message}", fault.hint
                 )
+        return found
 
     def get(self, model_id: str) -> Model:
         """The model with that id. Raises ModelNotFoundError with the nearest ids, and ModelFileError for a file that is
@@ -125,9 +132,9 @@ class Catalog:
                     self._local(model_id, name) if kind == "local" else self._replay(model_id, name)
                 )
             return kept.model
+        connection = self._connections.get(kind)
         if kind == "openai" and self._openai_fault is not None:
             raise self._openai_fault
-        connection = self._connections.get(kind)
         if connection is None:
             raise self._unknown(model_id)
         if (refusal := self._refusal(connection.config, name)) is not None:

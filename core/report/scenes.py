@@ -47,17 +47,21 @@ def who(model: str, lab: Lab | None = None) -> Who:
     billions = float(size[1]) / (1 if size[2].lower() == "b" else 1_000)
     kind = "a small model" if billions < SMALL else "a model"
     count = f"{size[1]} {'billion' if size[2].lower() == 'b' else 'million'}"
-    return Who(
-        shown=f"{kind} ({family[0][:1].upper()}{family[0][1:20]}, {count})", name=_short(name[: size.start()], count)
-    )
+    return Who(shown=f"{kind} ({_spelled(family[0][:20])}, {count})", name=_short(name[: size.start()], count))
 
 
 def _short(before: str, count: str) -> str:
     """A short name for a model: the part of its name before its size, and the size. A file's name is longer than
     anybody reads.
     """
-    words = (word[:1].upper() + word[1:] if word.islower() else word for word in re.split("[-_: ]", before) if word)
-    return f"{'-'.join(words)[:60]}, {count}"
+    return f"{'-'.join(_spelled(word) for word in re.split('[-_: ]', before) if word)[:60]}, {count}"
+
+
+def _spelled(word: str) -> str:
+    """A word of a model's id with its capitals: those of the model that ships as its makers write them."""
+    if word.startswith("smollm"):
+        return word.replace("smollm", "SmolLM")
+    return word[:1].upper() + word[1:] if word.islower() else word
 
 
 def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False, view: Report | None = None) -> Scene:

@@ -115,7 +115,8 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
         **{"study": study, "rows": rows, "stand": state.runs, "methods": methods, "early": len(state.early)},
         **{"written": f"{datetime.now(UTC):%d %B %Y, %H:%M}"},
         **{"few": FEW, "shift": SHIFT, "most": case_html.MOST},
-        open_runs={name: n for name, n in state.statuses.items() if name not in ("completed", "stopped early")},
+        unfinished=_unfinished(state, study.runs),
+        without_controls=_unfinished(state, study.controls),
         wrong=tables.instrument_faults(labs, frame),
         plan=[(lab.title, _facts(lab, [run for run in study.runs if run.lab is lab], state.runs)) for lab in labs_used],
         taken=_taken(state.used),
@@ -125,6 +126,20 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
         behind=len({place for row in rows for place in row["behind"]}),
         cases=list(cases.values()),
     )
+
+
+STATUSES = {"absent": "not begun", "running": "in progress"}
+"""How the report names the statuses of runs."""
+
+
+def _unfinished(state: StudyState, runs: Sequence[Planned]) -> str:
+    """How many of these runs are over, and the status of the others; '' if all are over."""
+    rest = Counter(state.runs[run.id].status for run in runs if not state.is_over(run))
+    if not rest:
+        return ""
+    statuses = ", ".join(f"{n} {STATUSES.get(status, status)}" for status, n in rest.items())
+    done = len(runs) - rest.total()
+    return f"{done or 'none'} of {len(runs)} ({statuses})"
 
 
 def _taken(used: RunStatus) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from ..report.redaction import is_predictable
 from ..runs.library import of_today
 from ..scene import Card, Plot
 from ..transcript import Transcript, transcript
-from .room import CardRef
+from .events import CardRef
 from .sketches import SketchCard, can_be_drawn
 
 MOST_CARDS = 10

@@ -12,7 +12,8 @@ import segno
 from ..report import case_html
 from ..report.viewer_assets import drawing_class, drawing_files, in_one_scope
 from ..text.display import csv
-from .room import RATINGS, Room
+from .events import RATINGS
+from .room import Room
 from .sketches import SketchCard
 
 _COLUMNS = {"reason": "With its reason", "none": "Without it", "arguments": "For and against"}

@@ -20,7 +20,8 @@ from ..server.quotas import QuotaExceededError
 from ..transcript import name_of
 from . import arguments, cards
 from .arguments import Arguments
-from .room import Joined, Rated, Room, RoomEnded, RoomOpened, Sketched, Voted
+from .events import Joined, Rated, RoomEnded, RoomOpened, Sketched, Voted
+from .room import Room
 
 LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 """Of a code: consonants, which make no words."""

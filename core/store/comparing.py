@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
 from urllib.parse import parse_qs
 
+from ..charts.marks import EXTRA
 from ..labs.base.declared import FACETS
 from ..rulesets import PARSER_NAMES, RULES
 from ..statistics import Pair
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 By = Literal["model", "how", "wording", "owner", "run", "rules", "filter"]
+"""What can be compared; also a column of a person's own file, as the facet "extra:<name>"."""
 
 
 @dataclass(frozen=True)
@@ -79,24 +81,25 @@ class Compared:
     doubtful: tuple[int, ...] = ()
 
 
-def subjects(store: Store, query: Mapping[str, Sequence[str]]) -> tuple[By, tuple[Subject, ...]]:
+def subjects(store: Store, query: Mapping[str, Sequence[str]]) -> tuple[str, tuple[Subject, ...]]:
     """The subjects that an address asks to compare: `by` and each `of`, within the address's filter; or `runs`,
     separated by commas. Without `of` there are none, except for `by=rules`. Raises NotComparableError.
     """
     named = [one.strip() for text in query.get("runs", ()) for one in text.split(",") if one.strip()]
     by = "run" if named else (list(query.get("by", ())) or ["model"])[-1]
-    if by not in get_args(By):
-        raise NotComparableError(f"One cannot compare by {by!r}, but by {', '.join(get_args(By))}.")
-    known, wanted = cast(By, by), from_query(query)
-    if known == "rules":
-        return known, tuple(Subject(f"the {PARSER_NAMES[rules]}", wanted, rules) for rules in reversed(RULES))
+    if by not in get_args(By) and not by.startswith(EXTRA):
+        ways = ", ".join(get_args(By))
+        raise NotComparableError(f"One cannot compare by {by!r}, but by {ways}, or {EXTRA}NAME for your own column.")
+    wanted = from_query(query)
+    if by == "rules":
+        return by, tuple(Subject(f"the {PARSER_NAMES[rules]}", wanted, rules) for rules in reversed(RULES))
     names = list(dict.fromkeys(named or query.get("of", ())))
     if len(names) > MOST:
         raise NotComparableError(f"{len(names)} are named; {MOST} can be compared at most.")
-    return known, tuple(Subject(name, filter_of(store, known, name, wanted)) for name in names)
+    return by, tuple(Subject(name, filter_of(store, by, name, wanted)) for name in names)
 
 
-def filter_of(store: Store, by: By, name: str, wanted: Filter) -> Filter:
+def filter_of(store: Store, by: str, name: str, wanted: Filter) -> Filter:
     """The filter for the rows of the subject `name` among those `wanted`. A filter's name is an address's query."""
     if by == "filter":
         own = from_query(parse_qs(name))
@@ -173,7 +176,7 @@ def compare_query(
     return replace(compared, meet=meet)
 
 
-def _strata(store: Store, asked: ComparisonRequest, by: By) -> tuple[str, ...]:
+def _strata(store: Store, asked: ComparisonRequest, by: str) -> tuple[str, ...]:
     """What else must be equal for rows to match (`else_equal`). For models, methods and wordings this is everything
     that was not chosen for comparison; otherwise the mean of one model would be compared with that of another.
     """

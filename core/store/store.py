@@ -275,8 +275,8 @@ class Store:
         def is_small(found: DataFrame) -> bool:
             return found.size <= LARGEST and _is_short(found.itertuples(index=False))
 
-        # A copy, since whoever asked may change it.
-        return self._read_once(("query", sql, given), read, is_small).copy()
+        # Whoever asked may change it: pandas copies what is shared once it is changed.
+        return self._read_once(("query", sql, given), read, is_small).copy(deep=False)
 
     def _read_once(self, asked: tuple[object, ...], read: Callable[[], T], is_small: Callable[[T], bool]) -> T:
         """What `read` returns, or returned when the same was `asked` since the last write: a page that is drawn again

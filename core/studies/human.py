@@ -5,6 +5,7 @@ in annotation sets.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from ..runs import annotation_sets, guesses
 from ..runs.annotation_sets import SIMULATED, AnnotationPlace, Annotator
 from ..runs.guesses import ABOUT, EXAM
 from ..runs.labels import BY, Label
-from ..transcript import Transcript, name_of, transcript
+from ..transcript import RecordReader, Transcript, name_of, transcript
+from .plan import LABEL as LABEL_SCHEME
 from .plan import Planned, Study
 from .table_cells import Row
 
@@ -44,9 +46,52 @@ def journals(study: Study, labs: Mapping[str, Lab], folder: Path) -> dict[str, l
     return {run.id: by_run[run.id] for run in study.all if run.id in by_run}
 
 
+NOT_LABELLED, DIFFERENT = "not labelled", "labelled differently"
+"""Values of a label scheme in a table for cases without a label, and for those on whose labels no majority agrees."""
+
+
+def _label_journals(study: Study, folder: Path) -> list[Path]:
+    """The journals of labels of the study's runs; none if no table has a label scheme."""
+    if not _schemes(study):
+        return []
+    runs = {run.id for run in study.all}
+    return [path for path in journal.list_journals(folder, f"*~{BY}*") if path.stem.partition("~")[0] in runs]
+
+
+def _schemes(study: Study) -> list[str]:
+    names = dict.fromkeys(name for table in study.tables for name in (*table.rows, *table.columns))
+    return [name.removeprefix(LABEL_SCHEME) for name in names if name.startswith(LABEL_SCHEME)]
+
+
+def own_labels(study: Study, folder: Path) -> dict[str, dict[tuple[str, str], str]]:
+    """The labels of cases under each scheme that a table of the study has, by run and case: what more than half of the
+    people who labelled the case say, else DIFFERENT. Several labels of one person are joined by commas. Unlabelled
+    cases are missing, and so are labels by judge models.
+    """
+    given: dict[str, dict[tuple[str, str], list[str]]] = {scheme: {} for scheme in _schemes(study)}
+    for path in _label_journals(study, folder):
+        run = path.stem.partition("~")[0]
+        said = {
+            event.case: event.data
+            for event in journal.read(path).events
+            if isinstance(event, Recorded) and event.record == LABEL and not event.item
+        }
+        for case, data in said.items():
+            own = label.own if (label := RecordReader().read(Label, data)) else {}
+            for scheme in given.keys() & own.keys():
+                given[scheme].setdefault((run, case), []).append(", ".join(sorted(own[scheme])))
+    return {scheme: {case: _majority(words) for case, words in cases.items()} for scheme, cases in given.items()}
+
+
+def _majority(words: Sequence[str]) -> str:
+    ((word, times),) = Counter(words).most_common(1)
+    return word if 2 * times > len(words) else DIFFERENT
+
+
 def bytes_said(study: Study, labs: Mapping[str, Lab], folder: Path) -> int:
-    """The total size in bytes of these journals: it grows when somebody says more."""
-    return sum(path.stat().st_size for several in journals(study, labs, folder).values() for path in several)
+    """The total size in bytes of these journals and of those of labels: it grows when somebody says more."""
+    paths = {path for several in journals(study, labs, folder).values() for path in several}
+    return sum(path.stat().st_size for path in paths.union(_label_journals(study, folder)))
 
 
 def rows(run: Planned, folder: Path, said: Sequence[Path], measured: Sequence[Row], rules: Rules) -> Iterator[Row]:

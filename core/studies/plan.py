@@ -68,12 +68,16 @@ class _Part(_Strict):
 EXTRA = "extra."
 """Begins the name of a column of a person's own file in a table."""
 
+LABEL = "label."
+"""Begins the name of a label scheme of people's own in a table."""
+
 
 class TableOf(_Strict):
     """What a table shows: a row and a column for each combination of the values of those fields, which are settings of
-    the runs, of core.labs.base.declared.FACETS, or columns of a person's own file ("extra.domain"). Without `metrics`,
-    the lab's leading metrics. `kind` is a table that the lab knows by name (core.labs.base.declared.Table), such as one
-    of its paper's, which has its own rows, columns and metrics.
+    the runs, of core.labs.base.declared.FACETS, columns of a person's own file ("extra.domain"), or people's labels
+    under a scheme of their own ("label.reason"). Without `metrics`, the lab's leading metrics. `kind` is a table that
+    the lab knows by name (core.labs.base.declared.Table), such as one of its paper's, which has its own rows, columns
+    and metrics.
     """
 
     kind: str = ""
@@ -383,7 +387,7 @@ class _Reader:
             ("metrics", table.metrics, metrics),
         ):
             for name in names:
-                if name not in known and (kind == "metrics" or not name.startswith(EXTRA)):
+                if name not in known and (kind == "metrics" or not name.startswith((EXTRA, LABEL))):
                     raise self.fault((*key, kind), f"there is no {name!r} to show. {_near(name, known)}")
 
     def fault(self, key: Key, words: str) -> StudyError:

@@ -26,7 +26,7 @@ from ..text import paper_prompts
 from ..transcript import transcript
 from . import human, multiverse, paper_tables
 from .early_stopping import Early, stopped_early
-from .plan import EXTRA, Planned, Study, TableOf
+from .plan import EXTRA, LABEL, Planned, Study, TableOf
 from .table_cells import BLANK, Row, cells, label, origins, other_encoders, with_origins
 
 if TYPE_CHECKING:
@@ -184,6 +184,9 @@ def measured(
     frame["control"] = frame["run"].isin(controls)
     of_stopped = [cell for cell in study.cells if any(run.id in stopped for run in cell)] if stopped else []
     frame["early"] = frame["run"].isin({run.id for cell in of_stopped for run in cell})
+    for scheme, labels in human.own_labels(study, said or folder).items():
+        places = zip(frame["run"], frame["case"], strict=True)
+        frame[f"{LABEL}{scheme}"] = [labels.get(place, human.NOT_LABELLED) for place in places]
     frame["imported"] = frame["run"].map(imported(study, folder)).astype(object).fillna("")
     for name in ("value", "truth", "other"):
         frame[name] = pd.to_numeric(frame[name])

@@ -7,6 +7,7 @@ import streamlit as st
 
 from core import entry
 from core.datasets import registry
+from core.package_data import COMMAND
 from core.text import display
 from pages.components import lab_page
 from pages.components.tables import table
@@ -29,7 +30,7 @@ table(
 
 st.header("Data sets", anchor=False)
 st.markdown(
-    "None comes with the app. `python -m core data get NAME` downloads one; `python -m core data` lists them. Each is "
+    f"None comes with the app. `{COMMAND} data get NAME` downloads one; `{COMMAND} data` lists them. Each is "
     "looked for in `$EXPLAIN_HOME/datasets/<name>`, or at a path you give. The built-in items were written for this "
     "app. A CSV, JSONL or Parquet file of your own works too, once you say what each column contains."
 )

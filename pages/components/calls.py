@@ -19,7 +19,7 @@ def inspector(call: Call, behind: CallEvidence) -> None:
     asked = call.asked
     # A button, because a link to the page it is on would not change the address.
     if st.button(
-        "Edit this answer and go on from it",
+        "Edit this answer and continue",
         icon=":material/fork_right:",
         type="tertiary",
         key=f"fork-{asked.run}-{asked.call}-begin",

@@ -255,7 +255,8 @@ def actions(run_id: str, transcript: Transcript, here: str, place: DeltaGenerato
     named = named_in_address(run_id)
     # The download happens at the click, outside of any session, so the visitor is determined now.
     visit = session.runs()
-    opened = place.popover("More", icon=":material/more_horiz:", type="tertiary", key="actions")
+    # It tracks whether it is open so that an entry that opens a dialog can close it: it would cover the dialog.
+    opened = place.popover("More", icon=":material/more_horiz:", type="tertiary", key="actions", on_change="rerun")
     with opened, st.container(gap=None):
         if here != "case":
             st.page_link(addresses.CASE, label="Open as case", icon=":material/folder_open:", query_params=named)

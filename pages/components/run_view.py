@@ -215,7 +215,7 @@ def page(shown: Shown, menu: DeltaGenerator) -> None:
 
 
 @dataclass(frozen=True)
-class Steps:
+class CaseList:
     """The list beside a case. `go` is called with "next", "previous" or "close" if keys ask for the next or previous
     row or for the list alone; or with "row" and the JSON of a place if the browser went there by itself, through the
     rows `listed`, beginning `here`.
@@ -226,16 +226,16 @@ class Steps:
     here: ListRow | None = None
 
 
-def watched(shown: Shown, steps: Steps | None = None, case_first: bool = False) -> None:
+def watched(shown: Shown, cases: CaseList | None = None, case_first: bool = False) -> None:
     """Draw the run. The browser follows a case in progress by itself, and has the page drawn again when more is to be
-    seen around it. `steps`: the list beside the case. `case_first`: a reader came for one of several cases, so the run
+    seen around it. `cases`: the list beside the case. `case_first`: a reader came for one of several cases, so the run
     is folded below it.
     """
     with PACE.drawing(session.tab()):
         # A list is above its cases. A single case is above what comes and goes, so that it does not move.
         if shown.are_several and not case_first:
             draw_around(shown)
-        draw(shown, steps)
+        draw(shown, cases)
         if not shown.are_several:
             draw_around(shown)
         elif not case_first:
@@ -321,11 +321,11 @@ def _by_labels(shown: Shown) -> Verdict | None:
     return shown.lab.run_summary.by_labels(shown.state, said)
 
 
-def draw(shown: Shown, steps: Steps | None = None) -> None:
+def draw(shown: Shown, cases: CaseList | None = None) -> None:
     """Draw the chosen case on the stage, and what is below it."""
     page, view, goes_on = shown.lab_page, shown.view, shown.case_goes_on
     if not page.replacement(view, goes_on):
-        on_stage(shown, steps)
+        on_stage(shown, cases)
         if not shown.is_sealed:
             page.extra_panel(view, goes_on)
     elif shown.active:
@@ -344,7 +344,7 @@ def far_on_stage(shown: list[Shown], names: list[str] | None = None) -> None:
     stage("far", bare, f"far-{'-'.join(one.run for one in shown)}", [one.follow() for one in shown], together=together)
 
 
-def on_stage(shown: Shown, steps: Steps | None = None) -> None:
+def on_stage(shown: Shown, cases: CaseList | None = None) -> None:
     """Draw a case on the stage: followed while it is in progress, presented if the address says so, or to be
     guessed.
     """
@@ -361,20 +361,20 @@ def on_stage(shown: Shown, steps: Steps | None = None) -> None:
         [scene.model_copy(update={"actions": (*offered, *shown.actions())})],
         # One key for all cases of a run, or of a list: with a new key per case the page would be empty in between, and
         # jump, and keys would be lost.
-        "stage-list" if steps and steps.listed else f"stage-{shown.run}",
+        "stage-list" if cases and cases.listed else f"stage-{shown.run}",
         [shown.follow()],
         Where(
             st.query_params.get("trial", ""),
             screen_number(),
-            steps is not None,
-            steps.listed if steps else (),
-            steps.here if steps else None,
+            cases is not None,
+            cases.listed if cases else (),
+            cases.here if cases else None,
         ),
         says,
     )
     _take(shown, went)
-    if steps is not None and (went in ("next", "previous", "close") or went.startswith("row ")):
-        steps.go(went)
+    if cases is not None and (went in ("next", "previous", "close") or went.startswith("row ")):
+        cases.go(went)
         st.rerun()
     if went.startswith("fork "):
         named = {"case": shown.case} if shown.are_several else {}

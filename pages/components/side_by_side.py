@@ -245,13 +245,18 @@ def button(run_id: str, transcript: Transcript) -> None:
     if lab is None or lab.hidden or session.run(run_id).active() or "model" not in lab.spec.model_fields:
         return
     words = "Side by side" if transcript.status == "completed" else "Ask another model"
-    if st.button(words, icon=":material/view_column:", type="tertiary", key="side"):
+    if st.button(words, icon=":material/view_column:", type="tertiary", key="side", on_click=_close_menu):
         try:
             spec = lab.spec.model_validate(transcript.started.spec if transcript.started else {})
         except ValidationError:
             st.warning("Its settings are those of another version, so it cannot be begun once more.")
         else:
             choose(lab, spec, run_id, transcript)
+
+
+def _close_menu() -> None:
+    """Close the run's menu, which would cover the dialog."""
+    st.session_state["actions"] = False
 
 
 @st.dialog("Side by side")

@@ -283,7 +283,7 @@ def _of_log(file: Any, prefix: str) -> tuple[str, str]:
     told = f"{len(found.rows):,} of {count_noun(found.samples, 'sample')} became rows. {' '.join(why)}"
     if more := len(found.unread) - len(why):
         told += f" And {more:,} more."
-    if not found.rows:
+    if not found.for_ask:
         raise DatasetError(told)
     name = own.save_file(f"{PurePath(file.name).stem}.jsonl", found.content()).dataset
     for role in found.columns():

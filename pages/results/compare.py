@@ -12,13 +12,14 @@ import pandas as pd
 import streamlit as st
 
 from core import entry
+from core.charts.marks import EXTRA
 from core.labs.base.declared import Judged
 from core.models.ids import is_control
 from core.report import comparison_text
 from core.statistics import Pair
 from core.statistics.comparisons import MOST
 from core.store import comparing, listing, matching
-from core.store.comparing import By, Compared
+from core.store.comparing import Compared
 from core.store.filters import TITLES, Filter, from_query
 from core.store.listing import RowPlace, Selection
 from core.store.matching import NO_VERDICT, ComparisonRequest, Match, NotComparableError
@@ -33,7 +34,7 @@ from pages.results import address, example, facets, opened_case, runs_list
 from pages.results.example import EXAMPLE
 from pages.results.facets import words
 
-WAYS: dict[By, str] = {
+WAYS = {
     "model": "Models",
     "how": "Methods, explanations, interpreters",
     "wording": "Wordings",
@@ -42,7 +43,7 @@ WAYS: dict[By, str] = {
     "filter": "Filters",
     "owner": "Owner",
 }
-"""What can be compared, with its name on the screen."""
+"""What can be compared, with its name on the screen; columns of the person's own files are added."""
 
 
 def change_query(**news: Sequence[str]) -> None:
@@ -51,13 +52,15 @@ def change_query(**news: Sequence[str]) -> None:
     address.update(**(changed | news))
 
 
-def choose(looked: Selection, by: By, now: list[str]) -> None:
+def choose(looked: Selection, by: str, now: list[str]) -> None:
     """Let the reader choose what to compare, and which of it; each choice changes the address."""
+    ways = WAYS | {f"{EXTRA}{name}": f"{name} (your column)" for name in looked.extra_columns()}
+    ways.setdefault(by, by.removeprefix(EXTRA))
     with st.container(horizontal=True, vertical_alignment="bottom", key="choose"):
         st.selectbox(
             "Compare",
-            list(WAYS),
-            format_func=lambda one: WAYS[one],
+            list(ways),
+            format_func=lambda one: ways[one],
             width=280,
             **address.bound("by", by, lambda one: change_query(by=[one], of=[])),
         )
@@ -92,12 +95,12 @@ def _filters(now: list[str]) -> None:
     )
 
 
-def _offered(looked: Selection, by: By) -> list[str]:
+def _offered(looked: Selection, by: str) -> list[str]:
     """Return what can be chosen, the most frequent first; for runs, the newest first."""
     return list(looked.runs().rows["run"] if by == "run" else looked.facet(by))
 
 
-def _names(looked: Selection, by: By, values: Sequence[str]) -> dict[str, str]:
+def _names(looked: Selection, by: str, values: Sequence[str]) -> dict[str, str]:
     """Return a unique name for each."""
     if by == "run":
         found = comparing.runs(looked.store, values, looked.viewer)
@@ -238,6 +241,8 @@ def _matrix(looked: Selection, compared: Compared, judged: Judged, names: list[s
         shown["All else"] = [
             " · ".join(called.get(part) or short(part) for part in among.split(" · ")) for among in found["among"]
         ]
+    if address.open_row() is None:
+        shown |= _own_columns(looked, found, len(names))
     ahead = len(shown)
     for i, name in enumerate(names):
         shown[name] = [_cell(*row) for row in found[[f"value_{i}", f"times_{i}", f"said_{i}"]].itertuples(index=False)]
@@ -263,11 +268,20 @@ def _matrix(looked: Selection, compared: Compared, judged: Judged, names: list[s
             },
         )
         st.caption("Click an outcome to open its case (the newest if there are several).")
-        tables.as_csv(lambda: _whole(looked.store, compared.asked, names), "comparison")
+        tables.as_csv(lambda: _whole(looked, compared.asked, names), "comparison")
     if at is not None and beside_it is not None:
         with beside_it:
             opened_case.close()
             opened_case.draw(looked, at)
+
+
+def _own_columns(looked: Selection, found: pd.DataFrame, subjects: int) -> dict[str, list[str]]:
+    """Return the columns of people's own files: each item's value, that of the first subject that has the item."""
+    places = [[row[f"place_{i}"] for i in range(subjects) if row[f"place_{i}"]] for _, row in found.iterrows()]
+    first = [some[0] if some else RowPlace("", "", "") for some in places]
+    values = looked.extra_values(first)
+    names = dict.fromkeys(name for one in values for name in one)
+    return {f"{name} (your column)": [one.get(name, "") for one in values] for name in names}
 
 
 def _cell(value: float | None, times: int, said: Sequence[str]) -> str:
@@ -282,10 +296,11 @@ def _cell(value: float | None, times: int, said: Sequence[str]) -> str:
     return f"{'✓' if value else '✕'} {called}"
 
 
-def _whole(store: Store, asked: ComparisonRequest, names: list[str]) -> pd.DataFrame:
+def _whole(looked: Selection, asked: ComparisonRequest, names: list[str]) -> pd.DataFrame:
     """Return the whole table for download."""
-    found = matching.matrix(store, asked)
+    found = matching.matrix(looked.store, asked)
     columns: dict[str, object] = {"agree": found["agree"], "title": found["title"], "about": found["about"]}
+    columns |= _own_columns(looked, found, len(names))
     columns["all else that is equal"] = found["among"]
     for i, name in enumerate(names):
         columns[name] = found[f"value_{i}"]
@@ -336,7 +351,7 @@ def main() -> None:
         return
     choose(looked, by, [one.name for one in subjects])
     wanted = looked.filter
-    draw_filter(wanted.without(by) if by in TITLES else wanted)
+    draw_filter(wanted.without(by) if by in TITLES or by.startswith(EXTRA) else wanted)
     try:
         with waits("Comparing …"):
             compared = _found(store, query, viewer, looked.stopped, keeper.changes)
@@ -351,7 +366,7 @@ def main() -> None:
         st.error(plain(f"{error} Filter for less in Browse."), icon=":material/error:")
 
 
-def _first(looked: Selection, by: By) -> list[str]:
+def _first(looked: Selection, by: str) -> list[str]:
     """Return what is compared before anything is chosen: the first two offered; nothing for filters and runs."""
     offered = [] if by in ("filter", "run") else _offered(looked, by)
     # Robots come last: they are compared if somebody chooses them, or if there is nothing else.

@@ -56,8 +56,15 @@ LIST_STAYS = """<style>
 @media (min-width: 1000px) {
 [data-testid="stColumn"]:has(.st-key-beside) {position: sticky; top: 4rem; align-self: flex-start}
 }
+@media (max-width: 640px) {
+[data-testid="stColumn"]:has(.st-key-beside) {order: 1}
+.st-key-beside {flex-direction: column-reverse}
+.st-key-labels [data-testid="stHorizontalBlock"], .st-key-labels .stHorizontalBlock {row-gap: 0.25rem}
+}
 </style>"""
-"""The list and the reader's verdict stay in view beside a long case."""
+"""The list and the reader's verdict stay in view beside a long case. On a phone the case comes first,
+then the verdict, then the list.
+"""
 
 
 def step(places: list[RowPlace], at: RowPlace) -> tuple[Ways, DeltaGenerator]:
@@ -128,8 +135,8 @@ def draw(
     with st.container():
         if not active:
             damage(at.run)
-    steps = run_view.Steps(go, listed, here)
-    run_view.watched(run_view.Shown(lab, at.run, state, active), steps, case_first=bool(at.case))
+    cases = run_view.CaseList(go, listed, here)
+    run_view.watched(run_view.Shown(lab, at.run, state, active), cases, case_first=bool(at.case))
     if not active:
         with verdict or st.container():
             labels.draw(lab, at.run, state, at.case or run_view.chosen_case(state), at.trial if at.case else None)

@@ -13,6 +13,7 @@ import streamlit as st
 from core import entry, home
 from core.errors import ExplainError
 from core.labs.base.annotation import AnnotationTask
+from core.package_data import COMMAND
 from core.runs import annotation_sets
 from core.runs.annotation_sets import Annotator, LiveSet
 from core.studies import annotation
@@ -54,7 +55,7 @@ def _list_sets() -> None:
         return
     st.markdown(
         "Several people annotate the same pages, without seeing any outcome. The command "
-        "`python -m core annotate make STUDY.toml` makes a set from a study's completed runs."
+        f"`{COMMAND} annotate make STUDY.toml` makes a set from a study's completed runs."
     )
     for live in annotation_sets.sets(home.journals()):
         made = live.state.made

@@ -13,6 +13,7 @@ from core.events import CallError
 from core.labs.base.declared import FACETS
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Knob, knobs
+from core.package_data import COMMAND
 from core.studies import study_files
 from core.studies.compose import Composed, compose
 from core.studies.desired_state import MOST_AT_ONCE
@@ -173,7 +174,7 @@ def only_the_host() -> None:
     st.info(
         "A study can keep a machine busy for hours while everyone else waits. Here you can see what each would take, "
         "write your own, and download its file. On your own machine, run it from this page or with "
-        "`python -m core study run FILE`. One that asks only robots, such as the dial, needs no key.",
+        f"`{COMMAND} study run FILE`. One that asks only robots, such as the dial, needs no key.",
         title="Only the host runs studies here",
         icon=":material/groups:",
     )

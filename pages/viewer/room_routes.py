@@ -32,7 +32,8 @@ from core.home import DataDirError
 from core.journal import JournalFullError, JournalInUseError
 from core.report.game.pack import GamePackError
 from core.rooms import page
-from core.rooms.room import Room, RoomStateError, nickname
+from core.rooms.events import nickname
+from core.rooms.room import Room, RoomStateError
 from core.rooms.rooms import LiveRoom, RoomNotFoundError
 from core.runs.library import RunNotFoundError
 from core.server.access import CookiesNeededError, code_in, name_of_visitor
@@ -210,7 +211,7 @@ class Vote(Frozen):
 
 
 class Drawing(Frozen):
-    """A curve for the card at that place, as `core.rooms.room.Sketched` has it."""
+    """A curve for the card at that place, as `core.rooms.events.Sketched` has it."""
 
     code: Annotated[str, Field(max_length=20)]
     place: int
@@ -510,7 +511,7 @@ PHONE_ROUTES: list[BaseRoute] = [
     Route("/room/now/phone/{code:str}", _now),
     Route("/room/events/phone/{code:str}", _events),
 ]
-"""What a phone needs; the listener for phones (`pages.viewer.room_routes`) has nothing else."""
+"""What a phone needs; the listener for phones serves nothing else."""
 
 ROOM_ROUTES: list[BaseRoute] = [
     *PHONE_ROUTES,

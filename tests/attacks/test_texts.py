@@ -123,6 +123,9 @@ def readers() -> dict[str, Callable[[str], Any]]:
         "log of Inspect with a sample": lambda text: logs.read_content("a", inspect_log(text), "inspect"),
         "log of lm-eval": lambda text: logs.read_content("a", coded(text), "lm-eval"),
         "log in lines": lambda text: logs.read_content("a", line(question=text, response=text, gold=text), "jsonl"),
+        "log with choices": lambda text: logs.read_content(
+            "a", line(question=text, response=text, gold=text, choices=["red", text[:5_000]]), "jsonl"
+        ),
         "answers from Potato": lambda text: refused(AnnotationError, annotation_files.rows_of, text, "a"),
         "list in a cell": lambda text: own.listed(text, "|", "\n", ";", ","),
     }

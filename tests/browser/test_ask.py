@@ -81,7 +81,7 @@ def test_an_answer_is_edited_from_where_it_stands(app: Server, page: Page) -> No
     run = named(page, "run")
     for place in ("ask", "case"):
         page.goto(f"{app.url}/{place}?run={run}")
-        page.get_by_role("button", name="A question of your own").click()
+        page.get_by_role("button", name="Ask your own question").click()
         expect(page.locator(".st-key-own input")).to_be_focused()
         page.get_by_role("button", name="Open question 2").click()
         page.locator("#card-cf-02 .calls summary").click()
@@ -94,7 +94,8 @@ def test_an_answer_is_edited_from_where_it_stands(app: Server, page: Page) -> No
         expect(page.locator(".st-key-fork textarea").first).to_have_value(re.compile("An emu cannot fly"))
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator(".st-key-fork")).to_have_count(0)
-    page.locator(".st-key-call-c0001 summary").click()
-    page.get_by_role("button", name="Edit this answer and continue from it").click()
+    call = page.locator(".st-key-call-c0001")
+    call.locator("summary").click()
+    call.get_by_role("button", name="Edit this answer and continue").click()
     expect(page.locator(".st-key-fork textarea").first).to_have_value(re.compile("All birds can fly"))
     assert named(page, "fork") == "c0001"

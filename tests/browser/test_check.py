@@ -40,6 +40,13 @@ def opened(page: Page, url: str, model: str = "") -> None:
         settle(page)
 
 
+def choose(page: Page, option: str) -> None:
+    """Choose an option in the folded section *More options*."""
+    page.locator(".st-key-settings summary").click()
+    page.get_by_text(option, exact=True).click()
+    settle(page)
+
+
 def press(page: Page) -> str:
     """Press Check with the default settings. Returns the run's id from the address."""
     begin(page, "check")
@@ -84,8 +91,7 @@ def test_question_verdict_and_all_three_answers_stand_above_the_fold(app: Server
 @pytest.mark.thorough
 def test_another_wording_takes_the_place_of_the_last_one_without_a_jump(app: Server, page: Page) -> None:
     opened(page, app.url)
-    page.get_by_text("Try every wording", exact=True).click()
-    settle(page)
+    choose(page, "Try every wording")
     press(page)
     expect(page.locator(".st-key-actions")).to_be_visible()
     third = session(page, 3)
@@ -102,8 +108,7 @@ def test_another_wording_takes_the_place_of_the_last_one_without_a_jump(app: Ser
 @pytest.mark.thorough
 def test_every_wording_fills_in_while_the_run_goes_on(app: Server, page: Page, slow: ScriptedModel) -> None:
     opened(page, app.url, slow.id)
-    page.get_by_text("Try every wording", exact=True).click()
-    settle(page)
+    choose(page, "Try every wording")
     press(page)
     grid = page.locator("table").first
     expect(grid.get_by_text("…").first).to_be_visible()
@@ -116,8 +121,7 @@ def test_every_wording_fills_in_while_the_run_goes_on(app: Server, page: Page, s
 def test_a_run_survives_a_reload_and_a_cancel_stops_the_spending(app: Server, page: Page, slow: ScriptedModel) -> None:
     slow.stop_after(6)
     opened(page, app.url, slow.id)
-    page.get_by_text("Built-in examples").click()
-    settle(page)
+    choose(page, "Built-in examples")
     press(page)
     expect(page.locator(".stage .run")).to_contain_text(re.compile(r"[1-9]\d* calls"))
     page.reload()
@@ -158,8 +162,7 @@ def test_what_a_model_and_a_person_write_stays_text(app: Server, page: Page, scr
 @pytest.mark.thorough
 def test_a_selected_check_of_many_is_shown(app: Server, page: Page) -> None:
     opened(page, app.url, "control/honest-lexicon")
-    page.get_by_text("Built-in examples").click()
-    settle(page)
+    choose(page, "Built-in examples")
     press(page)
     expect(page.locator(".st-key-actions")).to_be_visible()
     # The viewer pushes the table down when it is drawn.
@@ -180,8 +183,7 @@ def test_a_selected_check_of_many_is_shown(app: Server, page: Page) -> None:
 def test_a_finished_check_fits_a_phone(app: Server, page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     opened(page, app.url)
-    page.get_by_text("Try every wording", exact=True).click()
-    settle(page)
+    choose(page, "Try every wording")
     press(page)
     page.wait_for_selector(".st-key-actions")
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth") <= 0

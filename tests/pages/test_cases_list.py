@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from pytest import MonkeyPatch
+from streamlit.testing.v1 import AppTest
 
 from core import entry
 from core.store.store import Store
+from pages.results import cases_list, facets, opened_case
 from pages.results.cases_list import questions
 
 
@@ -17,3 +24,37 @@ def test_a_case_is_listed_by_its_question_and_a_trial_by_what_it_asked(recorded:
     cases, trials = shown[shown["trial"] == ""], shown[shown["trial"] != ""]
     assert {"plant", "consistency"} <= set(cases["lab"]) and (cases["question"] == cases["title"]).all()
     assert "simulatability" in set(trials["lab"]) and (trials["question"] == trials["about"]).all()
+
+
+def test_an_opened_case_is_drawn_before_list_and_filters_which_stay_if_the_page_is_drawn_again(
+    page: Callable[..., AppTest], recorded: Path, monkeypatch: MonkeyPatch
+) -> None:
+    """A reader who opens a row once waited for the counts of all filters."""
+    drawn = []
+
+    def noted(module: Any, name: str) -> None:
+        real = getattr(module, name)
+
+        def draw(*given: Any) -> None:
+            real(*given)
+            drawn.append(module.__name__.rpartition(".")[2])
+
+        monkeypatch.setattr(module, name, draw)
+
+    for module, name in ((facets, "draw"), (cases_list, "table"), (opened_case, "draw")):
+        noted(module, name)
+    with Store(recorded / "store.duckdb", entry.labs()) as store:
+        ((run, case, trial),) = store.rows(
+            "select run, \"case\", trial from items where lab = 'simulatability' and trial <> '' order by all limit 1"
+        )
+    row = {"recordings": "1", "run": run, "case": case, "trial": trial}
+    app = page("browse", **row)
+    assert not app.exception and drawn[-3:] == ["opened_case", "cases_list", "facets"]
+    page("browse", recordings="1")
+    assert drawn[-2:] == ["facets", "cases_list"]
+
+    # As a key on the stage does.
+    real, again = opened_case.draw, [1]
+    monkeypatch.setattr(opened_case, "draw", lambda *given: st.rerun() if again and again.pop() else real(*given))
+    page("browse", **row)
+    assert drawn[-5:] == ["cases_list", "facets", "opened_case", "cases_list", "facets"]

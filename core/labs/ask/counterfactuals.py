@@ -15,7 +15,7 @@ from ...parsers import fields
 from ...runs.context import CaseContext
 from ...text.embed import SMALL, NoEncoderError, encoder, likeness
 from ..base.cases import Result
-from . import json_answers, parse, prompts
+from . import parse, prompts
 from .parse_answers.parts import is_yes_or_no
 from .parse_answers.values import GUESSES
 from .records import Counterfactual
@@ -198,7 +198,7 @@ def _read_as_authors(
     return _counterfactual(how, answered, text, usable, paper=True, repaired=same)
 
 
-def _readable(spec: AskSpec, answered: Answered, asked: json_answers.Schema) -> str | None:
+def _readable(spec: AskSpec, answered: Answered, asked: parse.Schema) -> str | None:
     """Return the part of a generator's answer that the updated parser may use. Its question has a line of its own."""
     return fields.readable(answered, "repaired", asked, lines=spec.task == "strategyqa")
 
@@ -232,11 +232,11 @@ def _read(
     None.
     """
     spec, run = case.spec, case.run
-    asked = json_answers.of_generator(spec, blind=how.operation is not None)
+    asked = prompts.fields_of_generator(spec, blind=how.operation is not None)
     text = _readable(spec, answered, asked)
     readings = {
-        "paper": json_answers.counterfactual(answered.text, asked, spec.task, "paper"),
-        "repaired": json_answers.counterfactual(text, asked, spec.task, "repaired"),
+        "paper": parse.counterfactual(answered.text, spec.task, "paper", asked),
+        "repaired": parse.counterfactual(text, spec.task, "repaired", asked),
     }
     usable = readings["repaired"] or readings["paper"]
     # Without a line break after it, a question may have been cut off in the middle.
@@ -257,7 +257,7 @@ def _read(
     counterfactual = _counterfactual(
         how, answered, text, usable, paper=readings["paper"] is not None, repaired=repaired
     )
-    if isinstance(usable, str) and (foretold := json_answers.foretold(text or "", asked)) is not None:
+    if isinstance(usable, str) and (foretold := parse.foretold(text or "", asked)) is not None:
         counterfactual = counterfactual.model_copy(update={"foretold": foretold})
     if slots(spec, counterfactual) == case.question.slots:
         run.drop(item, "copy of the starter", counterfactual.text, trial=item)

@@ -11,7 +11,7 @@ from ...parsers import fields
 from ...rulesets import RULES, PerRuleset
 from ...runs.context import CaseContext
 from ..base.cases import Case
-from . import json_answers, prompts
+from . import parse, prompts
 from .counterfactuals import given, one_after_another, pooled
 from .parse_answers.values import OPPOSITE
 from .questions import another, another_case
@@ -71,7 +71,7 @@ async def _explain(spec: AskSpec, question: Starter, run: CaseContext) -> Explan
         if spec.explained_by == "answer" and _is_excluded(spec, run, prompt, natural):
             return None
         text = fields.readable(natural, spec.rules, prompt.json_schema)
-        chosen = json_answers.answer(text, prompt.json_schema, "posthoc", spec.task, spec.rules)
+        chosen = parse.answer(text, "posthoc", spec.task, spec.rules, prompt.json_schema)
         if chosen == "neither":
             raise CallError(
                 "The model gave no answer that could be read, so there is no opposite answer to make it defend.",
@@ -97,7 +97,7 @@ async def _given(run: CaseContext, question: Starter, item: str) -> Answered:
 def _explanation_given(spec: AskSpec, question: Starter, answered: Answered) -> dict[str, Any]:
     """Return the fields of an explanation that was given; nothing of it has to be parsed."""
     words, said = question.given or ("", "")
-    text = json_answers.with_answer(words, said, spec.method, spec.task)
+    text = parse.with_answer(words, said, spec.method, spec.task)
     return {
         **{"call": answered.call, "task": spec.task, "method": spec.method, "gold": question.gold},
         **question.slots,
@@ -139,17 +139,17 @@ def _explanation(
     """Return the fields of an explanation; the answer is the forced one, if there is one."""
     # With the method `forced`, the first reply justifies the model's own answer.
     method = "posthoc" if spec.method == "forced" and force is None else spec.method
-    text = PerRuleset.read_by_each(lambda rules: fields.readable(answered, rules, prompt.json_schema))
-    how = prompt.json_schema, method, spec.task
+    asked, how = prompt.json_schema, (method, spec.task)
+    text = PerRuleset.read_by_each(lambda rules: fields.readable(answered, rules, asked))
     return {
         **{"call": answered.call, "task": spec.task, "method": spec.method, "gold": question.gold},
         **question.slots,
         "answer": (
-            answer := PerRuleset.read_by_each(lambda rules: force or json_answers.answer(text[rules], *how, rules))
+            answer := PerRuleset.read_by_each(lambda rules: force or parse.answer(text[rules], *how, rules, asked))
         ),
         "explanation": PerRuleset.read_by_each(
             lambda rules: (
-                json_answers.explanation(text[rules], *how, rules)
+                parse.explanation(text[rules], *how, rules, asked)
                 if spec.explained_by == "answer"
                 else _thought(spec, answered, answer[rules])
             )
@@ -161,7 +161,7 @@ def _thought(spec: AskSpec, answered: Answered, answer: str) -> str | None:
     """Return the model's thinking in place of the reasons in its answer; None if it cannot be read."""
     if _why_hidden(answered) or answered.thinking is None:
         return None
-    return json_answers.with_answer(answered.thinking.text.strip(), answer, spec.method, spec.task)
+    return parse.with_answer(answered.thinking.text.strip(), answer, spec.method, spec.task)
 
 
 async def _explain_another(spec: AskSpec, case: Case, run: CaseContext) -> None:

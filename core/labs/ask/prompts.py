@@ -18,8 +18,9 @@ from ...parsers import fields
 from ...policy import NotAllowedError
 from ...text import paper_prompts, system_prompts
 from ...text.templates import Template, TemplateError, load
-from . import json_answers, stepwise_simulation
-from .tasks import OPERATIONS, Arm, AskSpec
+from . import stepwise_simulation
+from .parse import CANNOT_GUESS, Schema
+from .tasks import OPERATIONS, Arm, AskSpec, Method, Task
 
 _NAMES = tomllib.loads(Path(__file__).with_name("prompt_pack.toml").read_text(encoding="utf-8"))
 _PACK_KEYS, _PACK_SLOTS = _NAMES["keys"], _NAMES["slots"]
@@ -48,7 +49,7 @@ def explain(spec: AskSpec, question: Mapping[str, str], force: str | None = None
         slots["answer" if spec.task == "strategyqa" else "choice"] = force
     elif method == "forced":
         method = "posthoc"
-    asked = json_answers.of_explainer(spec, method)
+    asked = fields_of_explainer(spec, method)
     return fields.with_schema(_render(spec, f"explain-{method}", slots), asked)
 
 
@@ -60,7 +61,7 @@ def generate(spec: AskSpec, starter: Mapping[str, str], explanation: str, choice
         prompt = _render(spec, f"counterfactual-blind-{operation}", {**starter, "operation": operation})
     else:
         prompt = _render(spec, "counterfactual", {**starter, "explanation": explanation, "choice": choice})
-    return fields.with_schema(prompt, json_answers.of_generator(spec, blind=operation is not None))
+    return fields.with_schema(prompt, fields_of_generator(spec, blind=operation is not None))
 
 
 def simulate(
@@ -70,7 +71,7 @@ def simulate(
     alone.
     """
     slots = {**starter, "explanation": explanation, "choice": choice, **_follow_up(spec, counterfactual)}
-    return fields.with_schema(_render(spec, _simulating(spec, "explanation"), slots), json_answers.of_simulator(spec))
+    return fields.with_schema(_render(spec, _simulating(spec, "explanation"), slots), fields_of_simulator(spec))
 
 
 def simulate_without(
@@ -83,7 +84,7 @@ def simulate_without(
     """Build the prompt to guess that answer from the `answer` to the starter, or from the counterfactual alone."""
     shown = {**starter, "answer" if spec.task == "strategyqa" else "choice": answer} if arm == "none" else {}
     prompt = _render(spec, _simulating(spec, arm), {**shown, **_follow_up(spec, counterfactual)})
-    return fields.with_schema(prompt, json_answers.of_simulator(spec))
+    return fields.with_schema(prompt, fields_of_simulator(spec))
 
 
 def _follow_up(spec: AskSpec, counterfactual: Mapping[str, str]) -> dict[str, str]:
@@ -235,3 +236,42 @@ def _ours(text: str) -> str:
         slot, closed, rest = part.partition("}")
         renamed.append("{" + _PACK_SLOTS.get(slot, slot) + closed + rest if closed else "{" + part)
     return "".join(renamed)
+
+
+# The JSON fields of an answer (`answers = "schema"`).
+
+
+_ANSWERS: dict[Task, tuple[str, ...]] = {"strategyqa": ("yes", "no"), "shp": ("1", "2")}
+
+
+def fields_of_explainer(spec: AskSpec, method: Method) -> Schema:
+    """Return the fields in the order of the method; only the reasons if the model defends a given answer."""
+    if spec.answers == "prose":
+        return None
+    answer = _ANSWERS[spec.task]
+    match method:
+        case "cot":
+            return fields.schema(reasons="text", answer=answer)
+        case "posthoc":
+            return fields.schema(answer=answer, reasons="text")
+        case "forced":
+            return fields.schema(reasons="text")
+
+
+def fields_of_generator(spec: AskSpec, blind: bool) -> Schema:
+    """Return the fields for the new question, or for the post with its two responses, and for a prediction if the
+    generator saw the explanation.
+    """
+    if spec.answers == "prose":
+        return None
+    if spec.task == "shp":
+        return fields.schema(context="text", response_1="text", response_2="text")
+    return fields.schema(question="text") if blind else fields.schema(question="text", guess=_ANSWERS["strategyqa"])
+
+
+def fields_of_simulator(spec: AskSpec) -> Schema:
+    """Return the fields for the guess and, if the simulator gives a reason first, for the reason."""
+    if spec.answers == "prose":
+        return None
+    guess = (*_ANSWERS[spec.task], CANNOT_GUESS)
+    return fields.schema(reason="text", guess=guess) if spec.reasoning else fields.schema(guess=guess)

@@ -28,7 +28,7 @@ from ..base.cases import Playable
 from ..base.declared import Metric
 from ..base.lab import Game, Made, Prerequisite
 from ..base.qualification import QualificationSpec, QualificationTest, QualificationView, hash_of
-from . import json_answers, parse, prompts, stepwise_simulation, world, world_claims
+from . import parse, prompts, stepwise_simulation, world, world_claims
 from .controls import controls
 from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
 from .records import ExamGuess, Examined
@@ -220,8 +220,7 @@ class PredictorTest(QualificationTest):
         answered = await run.ask("simulator", prompt, spec.model, sampling=sampling, item=item, trial=item)
         texts = {rules: fields.readable(answered, rules, prompt.json_schema) for rules in RULES}
         guesses: dict[str, Any] = {
-            rules: json_answers.simulation(text, prompt.json_schema, "strategyqa", rules)
-            for rules, text in texts.items()
+            rules: parse.simulation(text, "strategyqa", rules, prompt.json_schema) for rules, text in texts.items()
         }
         return answered.call, answered.cut_note if texts["repaired"] is None else "", guesses
 

@@ -22,7 +22,7 @@ QUESTIONS = DATA / "questions"
 _Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 
 
-class Question(Frozen):
+class StarterQuestion(Frozen):
     """A yes/no question and its correct answer. `world`: the control robots can answer it too."""
 
     id: _Slug
@@ -46,9 +46,9 @@ class StarterPair(Frozen):
 
 
 @cache
-def questions() -> tuple[Question, ...]:
+def questions() -> tuple[StarterQuestion, ...]:
     """Return every shipped yes/no question, in the order of the file."""
-    return tuple(Question.model_validate(entry) for entry in _entries("yes_no.toml", "question"))
+    return tuple(StarterQuestion.model_validate(entry) for entry in _entries("yes_no.toml", "question"))
 
 
 class FollowUps(Frozen):

@@ -16,10 +16,9 @@ from ...text.shared_words import content_words, mark
 from ...transcript import Call
 from ..base.cases import DIFFERED, Playable
 from ..base.declared import Means, words_of
-from . import json_answers
+from . import parse
 from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
 from .records import Simulation
-from .stepwise_simulation import reasons
 from .verdict import BASELINE, AskVerdict, short
 from .view import (
     COUNTED,
@@ -358,7 +357,7 @@ class AskReport(AskVerdict):
 
     def _without_answer(self, text: str) -> str:
         """Return a reply without the sentences that only state its answer."""
-        return reasons(text, self.spec.task if self.spec else "strategyqa") or text
+        return parse.without_answer(text, self.spec.task if self.spec else "strategyqa") or text
 
     def grid(self) -> Iterator[Panel]:
         """Yield each predictor's qualification test result, with the run of the test."""
@@ -489,7 +488,7 @@ def _quote(call: Call | None, explanation: str = "") -> str:
     if call is None:
         return ""
     schema = call.asked.json_schema
-    text = call.text if schema is None else explanation or json_answers.reason(call.text, schema)
+    text = call.text if schema is None else explanation or parse.simulation_reason(call.text, schema)
     return first_sentence(text, QUOTED)
 
 

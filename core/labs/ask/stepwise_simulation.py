@@ -16,8 +16,7 @@ from ...rulesets import PerRuleset
 from ...runs.context import CaseContext
 from ...text.templates import Template, load
 from . import parse
-from .parse_answers.values import NEITHER, SENTENCE_END, UNKNOWN
-from .tasks import Task
+from .parse_answers.values import NEITHER, UNKNOWN
 
 NAMES = ("claim", "asked", "covers")
 
@@ -92,7 +91,7 @@ async def predict(run: CaseContext, simulator: str, explanation: str, question: 
     def stepped(guess: str) -> Stepped:
         return Stepped(guess, claimed, call, next(filter(None, notes), ""))
 
-    claimed, _ = await ask(claim, explanation=reasons(explanation))
+    claimed, _ = await ask(claim, explanation=parse.without_answer(explanation))
     wanted, call = await ask(asked, counterfactual=question)
     read, (thing, _, what) = _claim(claimed), wanted.partition(_ASKED)
     if read is None or _words(what) != read.what:
@@ -106,14 +105,6 @@ async def predict(run: CaseContext, simulator: str, explanation: str, question: 
         if not is_covered(said):
             return stepped(UNKNOWN)
     return stepped("yes" if holds == (_NOT.search(what.lower()) is None) else "no")
-
-
-def reasons(explanation: str, task: Task = "strategyqa") -> str:
-    """Return the explanation without the sentences that give an answer, which say nothing about what it claims in
-    general.
-    """
-    sentences = SENTENCE_END.split(explanation)
-    return " ".join(sentence for sentence in sentences if parse.answer(sentence, task=task) == NEITHER).strip()
 
 
 def is_covered(said: str) -> bool:

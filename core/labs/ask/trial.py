@@ -14,7 +14,7 @@ from ...rulesets import PerRuleset
 from ...runs.context import CaseContext, gather
 from ...runs.fairness import run_in_thread as in_thread
 from ...text.shared_words import content_words, stem
-from . import json_answers, metrics, prompts, stepwise_simulation
+from . import metrics, parse, prompts, stepwise_simulation
 from .parse_answers.values import NEITHER
 from .records import Answer, ArmSimulation, Counterfactual, Explanation, FurtherSimulation, OtherExplanation, Simulation
 from .tasks import Arm, AskSpec, Method, Starter, explaining, simulating
@@ -209,7 +209,7 @@ async def _simulate_in(
 
 def swapped_explanation(spec: AskSpec, other: Explanation, starter: Explanation) -> str:
     """Return the reasons of `other` without its answer sentences, followed by the answer to the starter question."""
-    reasons = stepwise_simulation.reasons(other.explanation[spec.rules] or "", spec.task)
+    reasons = parse.without_answer(other.explanation[spec.rules] or "", spec.task)
     own = starter.answer[spec.rules]
     # The prompts for preferences name the choice separately.
     is_told = spec.task == "strategyqa" and own != "neither"
@@ -233,7 +233,7 @@ async def _vote(
     schema = prompt.json_schema
     votes = PerRuleset.read_by_each(
         lambda rules: tuple(
-            json_answers.simulation(fields.readable(one, rules, schema), schema, spec.task, rules) for one in answered
+            parse.simulation(fields.readable(one, rules, schema), spec.task, rules, schema) for one in answered
         )
     )
     # Each tie has its own draw: one coin toss for a whole run would decide its precision.
@@ -242,7 +242,7 @@ async def _vote(
     note = _cut_note(prompt, *answered) if most.repaired == NEITHER else ""
     calls, own = tuple(one.call for one in answered), {"votes": votes.repaired, "votes_paper": votes.paper}
     text = fields.readable(reply, spec.rules, prompt.json_schema)
-    words = json_answers.reason(text, prompt.json_schema) if text else ""
+    words = parse.simulation_reason(text, prompt.json_schema) if text else ""
     return {"simulator": simulator, "calls": calls, **own, **dict(most)}, words, note
 
 
@@ -275,10 +275,10 @@ async def _answer(case: UnderTest, item: str, counterfactual: Counterfactual) ->
     prompt = prompts.explain(spec, slots(spec, counterfactual))
     answered = await ask_tested(spec, case.run, "answerer", prompt, item, trial=item)
     method: Method = "posthoc" if spec.method == "forced" else spec.method
-    text = PerRuleset.read_by_each(lambda rules: fields.readable(answered, rules, prompt.json_schema))
-    how = prompt.json_schema, method, spec.task
-    readings = PerRuleset.read_by_each(lambda rules: json_answers.answer(text[rules], *how, rules))
-    explanation = json_answers.explanation(text.repaired, *how, "repaired")
+    asked = prompt.json_schema
+    text = PerRuleset.read_by_each(lambda rules: fields.readable(answered, rules, asked))
+    readings = PerRuleset.read_by_each(lambda rules: parse.answer(text[rules], method, spec.task, rules, asked))
+    explanation = parse.explanation(text.repaired, method, spec.task, "repaired", asked)
     answer = Answer(call=answered.call, explanation=explanation, **dict(readings))
     case.run.record(answer, item, trial=item)
     return answer, _cut_note(prompt, answered)

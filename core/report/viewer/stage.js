@@ -630,7 +630,7 @@ function Told({ head, at, all, go, leave, hint, children, shows, whole }) {
   return html`<article class="tell" data-shows=${shows} ...${swiping(go, at)}>
     <header><span dir="auto">${cutText(head, 70)}</span><nav>
       ${whole && html`<a class="plain" href=${whole}>The whole run</a>`}
-      <${Button} does=${leave} words="Leave" by="Esc" /></nav></header>
+      <${Button} does=${leave} words="Exit" by="Esc" /></nav></header>
     <div class="screen" ref=${body} tabindex="0" role="group" aria-label=${`Screen ${at + 1} of ${all}`}
         key=${shows + at}>${children}</div>
     <footer><button class="turn" onClick=${() => go(at - 1)} disabled=${at === 0} aria-label="Back">←</button>

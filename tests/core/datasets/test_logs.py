@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
+from core import home, journal
 from core.__main__ import main
 from core.datasets import logs, own
 from core.datasets.items import DatasetError
 from core.datasets.logs import Unread
+from core.transcript import transcript
 
 REAL = Path(__file__).parents[2] / "data" / "inspect.eval"
 HEADER = {"version": 2, "eval": {"model": "openai/x"}, "plan": {"config": {"temperature": 0.5}}}
@@ -216,17 +218,70 @@ def test_long_texts_and_the_messages_of_samples_in_chunks_are_found(tmp_path: Pa
     assert found.unread == [Unread("c_epoch_1", "attachments", "it is no JSON list")]
 
 
-def test_multiple_choice_is_read_where_the_choices_are_yes_and_no(tmp_path: Path) -> None:
-    def asked(id: str, text: str, choices: object, target: str = "B") -> dict[str, Any]:
+def test_of_multiple_choice_the_answer_is_one_of_the_choices_and_ask_takes_yes_and_no(tmp_path: Path) -> None:
+    def asked(id: str, text: str, choices: object, target: object = "B") -> dict[str, Any]:
         return sample(id, text, choices=choices, target=target)
 
-    why = "Its wings are flippers."
+    why, colours = "Its wings are flippers.", ["red", "dark blue", "green"]
     rows = [asked("a", f"{why}\n\nANSWER: B", ["Yes", "No"]), asked("b", f"{why}\nANSWER: A", ["False", "True"], "A")]
-    other = [asked("c", f"{why}\n\nANSWER: B", ["red", "blue"]), asked("d", why, ["Yes", "No"]), asked("e", why, "Yes")]
-    found = logs.read(zipped(tmp_path, *rows, *other), "inspect")
-    assert [(row["answer"], row["gold"], row["explanation"]) for row in found.rows] == [("no", "no", why)] * 2
-    assert [(one.field, one.why) for one in found.unread] == [
-        ("choices", "they are not yes and no; only such questions are read"),
-        ("output", "the parser reads none of the choices in it"),
-        ("choices", "they are not yes and no; only such questions are read"),
+    other = [asked("c", f"{why}\n\nANSWER: B", colours), asked("d", f"{why}\n\nANSWER: C", colours, "F")]
+    lost = [
+        asked("e", why, ["Yes", "No"]),
+        asked("f", why, "Yes"),
+        asked("g", why, ["red", "red"]),
+        asked("h", f"{why}\n\nANSWER: A,B", colours, ["A", "B"]),
     ]
+    path = zipped(tmp_path, *rows, *other, *lost)
+    found = logs.read(path, "inspect")
+    assert [(row["answer"], row["gold"], row["explanation"]) for row in found.rows] == [
+        ("no", "no", why),
+        ("no", "no", why),
+        ("dark blue", "dark blue", why),
+        ("green", "", why),
+    ]
+    assert [row.get("choices") for row in found.rows] == [None, None, *[json.dumps(colours)] * 2] and found.for_ask == 2
+    assert [(one.sample[0], one.field, one.is_row) for one in found.unread] == [
+        ("2", "choices", True),
+        ("3", "choices", True),
+        ("3", "target", True),
+        ("4", "output", False),
+        ("5", "choices", False),
+        ("6", "choices", False),
+        ("7", "target", False),
+    ]
+    assert found.samples == 8 == len(found.rows) + sum(not one.is_row for one in found.unread)
+
+
+def test_ask_leaves_out_the_rows_with_other_choices_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    colours = sample("a", "It absorbs the rest.\n\nANSWER: A", choices=["red", "blue"], target="A")
+    birds = "All birds can fly. A penguin is a bird. So the answer is yes."
+    path = zipped(tmp_path, colours, sample("b", birds, input="Can a penguin fly?"))
+    assert main(["import", "--from", "inspect", str(path)]) == 0
+    told = capsys.readouterr()
+    assert "0_epoch_1: choices: they are not yes and no: the row keeps them, and Ask leaves it out." in told.err
+    assert "2 of 2 samples became rows." in told.out and "Ask tests 1 of them" in told.out
+    command = told.out.splitlines()[-1].split()[3:-1]
+    assert main([*command, "control/steadfast", "--counterfactuals", "2", "--arms", "explanation"]) == 0
+    [file] = home.journals().glob("*.jsonl")
+    events = journal.read(file).events
+    assert len(transcript(events).cases) == 1 and any("“red” is not one of" in str(event) for event in events)
+    alone = zipped(tmp_path, colours)
+    assert main(["import", "--from", "inspect", str(alone)]) == 0
+    assert "python -m core" not in capsys.readouterr().out
+
+
+def test_choices_of_lm_eval_and_of_json_lines(tmp_path: Path) -> None:
+    """lm-eval writes the number of the correct choice, from 0, as a text. Data sets have several forms of choices."""
+    said = "It absorbs all other light. The answer is (B)."
+    forms = [{"choices": ["red", "blue"]}, {"options": ["red", "blue"]}, {"choices": {"text": ["red", "blue"]}}]
+    docs = [{"doc": {"question": "Which?", **form}, "target": "1", "resps": [[said]]} for form in forms]
+    found = logs.read(written(tmp_path, *docs, {**docs[0], "target": "(A)"}, {**docs[0], "target": "7"}), "lm-eval")
+    assert {row["answer"] for row in found.rows} == {"blue"}
+    assert [row["gold"] for row in found.rows] == ["blue", "blue", "blue", "red", ""]
+    apart = {"question": "Which?", "choices": ["red", "blue"], "answer": "b", "explanation": "It absorbs the rest."}
+    path = tmp_path / "answers.jsonl"
+    path.write_text(json.dumps(apart))
+    [row] = logs.read(path, "jsonl").rows
+    assert (row["answer"], row["gold"], row["choices"]) == ("blue", "", '["red", "blue"]')

@@ -10,7 +10,8 @@ from core.events import Frozen, Recorded
 from core.report.game.pack import PackCard
 from core.rooms import cards
 from core.rooms.arguments import Arguments
-from core.rooms.room import CardOpened, Joined, Rated, Revealed, Room, RoomOpened, Sketched, Voted, VotingClosed
+from core.rooms.events import CardOpened, Joined, Rated, Revealed, RoomOpened, Sketched, Voted, VotingClosed
+from core.rooms.room import Room
 from core.rooms.sketches import POINTS, TOP, SketchCard
 from core.runs.context import recorded
 from core.scene import Card, Claim, Curve, Expect, Part, Plot, Point, Who

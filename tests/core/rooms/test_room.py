@@ -11,22 +11,8 @@ from typing import Any
 import pytest
 
 from core.rooms import cards, page
-from core.rooms.room import (
-    ARMS,
-    LEAST_FOR_THREE,
-    LONGEST_NICKNAME,
-    MOST_CHANGES,
-    MOST_PEOPLE,
-    SHOWN_NAMES,
-    Joined,
-    Rated,
-    Room,
-    RoomEnded,
-    RoomStateError,
-    Sketched,
-    Voted,
-    nickname,
-)
+from core.rooms.events import LONGEST_NICKNAME, Joined, Rated, RoomEnded, Sketched, Voted, nickname
+from core.rooms.room import ARMS, LEAST_FOR_THREE, MOST_CHANGES, MOST_PEOPLE, SHOWN_NAMES, Room, RoomStateError
 from core.scene import Part, Span, Who
 from tests.core.rooms.classes import card, curve, do, event, lesson, move, room, to_draw
 

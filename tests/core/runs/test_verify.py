@@ -52,6 +52,21 @@ def test_figures_that_were_not_touched_are_what_the_answers_give(path: Path) -> 
     assert found.compared > 10 and found.differ == () and not found.why
 
 
+def test_a_figure_that_no_earlier_version_had_is_not_claimed_but_none_can_be_left_out(tmp_path: Path) -> None:
+    events = journal.read(QUICK[0]).events
+    metric = next(event.metric for event in events if isinstance(event, Scored))
+
+    def found(left_out: Callable[[Scored], bool]) -> tuple[str, ...]:
+        kept = [event for event in events if not (isinstance(event, Scored) and left_out(event))]
+        path = tmp_path / QUICK[0].name
+        path.write_bytes(b"".join(to_line(event, number) for number, event in enumerate(kept, start=1)))
+        return entry.verify(path).differ
+
+    assert found(lambda score: score.metric == metric) == ()
+    one = found(lambda score: score.metric == metric and score.rules == "paper")
+    assert one and all(line.partition(":")[0].endswith("(original parser)") for line in one), "it is claimed elsewhere"
+
+
 @pytest.mark.parametrize("change", [better, kept])
 def test_whatever_was_altered_is_named(
     change: Callable[[Event], Event], tmp_path: Path, capsys: pytest.CaptureFixture[str]

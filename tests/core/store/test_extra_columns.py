@@ -16,13 +16,17 @@ from core.datasets import own
 from core.journal import Journal
 from core.labs.ask.tasks import AskSpec
 from core.report import export
+from core.runs.context import recorded
 from core.runs.engine import RunIO, RunRequest, execute
+from core.runs.labels import BY, Label
+from core.store import comparing
 from core.store.filters import Filter, from_query
 from core.store.groups import groups
 from core.store.index import index
 from core.store.listing import Selection
+from core.store.matching import NotComparableError
 from core.store.store import Store
-from core.studies import tables
+from core.studies import human, tables
 from core.studies.plan import read, run_id
 
 ITEMS = [
@@ -115,6 +119,54 @@ def test_a_study_s_table_has_a_row_for_each_value(tmp_path: Path) -> None:
     assert {row["row"] for row in shown if row["table"] != "Controls"} >= {"birds", "to'y$s"}
 
 
+def test_a_study_s_table_has_a_row_for_each_label(tmp_path: Path) -> None:
+    """Labels of cases by a scheme of one's own: the majority's, also if they come after the run was read."""
+    study = tmp_path / "study.toml"
+    text = f"""
+        title = "Labels"
+        [[part]]
+        lab = "ask"
+        [part.spec]
+        model = "control/fickle"
+        dataset = "{data_set()}"
+        columns = {{ question = "q", answer = "gold" }}
+        counterfactuals = 2
+        [[table]]
+        rows = ["label.reason"]
+        metrics = ["precision"]
+        """
+    study.write_text(text, encoding="utf-8")
+    assert main(["study", "run", str(study)]) == 0
+    planned, kept = read(study, entry.labs()), dict[str, pd.DataFrame]()
+    [run] = [one.id for one in planned.all if one.spec.model_dump().get("columns") == COLUMNS]
+
+    def rows() -> dict[str, float]:
+        frame = tables.measured(planned, entry.labs(), home.journals(), kept)
+        frame = frame[frame["run"] == run].assign(control=False)
+        cells = tables.rows(planned, entry.labs(), frame)
+        return {cell["row"]: cell["of"] for cell in cells if cell["table"] == "Ask: Precision"}
+
+    def say(who: str, case: str, *labels: str, trial: str = "") -> None:
+        with Journal(home.journals() / f"{run}~{BY}{who}.jsonl") as written:
+            written.append(recorded(run, Label(own={"reason": labels} if labels else {}), trial, case=case, by=who))
+
+    cases = tables.measured(planned, entry.labs(), home.journals(), kept)
+    first, second, third = cases[cases["run"] == run]["case"].unique()
+    assert rows() == {"not labelled": 3}
+    assert human.bytes_said(planned, entry.labs(), home.journals()) == 0
+    for who, label in (("ann", "vague"), ("bob", "fine"), ("eve", "vague")):
+        say(who, first, label)
+    for who, label in (("ann", "vague"), ("bob", "fine")):
+        say(who, second, label)
+    say("ann", third, "fine")
+    say("ann", third, "circular", "vague")
+    say("ann", third, "fine", trial="cf-1")
+    assert rows() == {"vague": 1, "labelled differently": 1, "circular, vague": 1}
+    assert human.bytes_said(planned, entry.labs(), home.journals()) > 0
+    say("ann", third)
+    assert rows() == {"vague": 1, "labelled differently": 1, "not labelled": 1}, "a label can be taken back"
+
+
 def test_the_same_bytes_under_two_paths_are_one_data_set(tmp_path: Path) -> None:
     lab, name = entry.labs()["simulatability"], data_set()
     same, other, kind = (tmp_path / file for file in ("copy.jsonl", "other.jsonl", "items.csv"))
@@ -149,6 +201,20 @@ def test_columns_of_a_damaged_journal_are_left_out(tmp_path: Path) -> None:
     with Store(tmp_path / "store.duckdb", entry.labs()) as store:
         assert index(store, home.journals()) == ["odd"]
         assert Selection(store).extra_columns() == [] and Selection(store).count() == 1
+
+
+def test_the_values_of_a_column_are_compared(run: str, tmp_path: Path) -> None:
+    with Store(tmp_path / "store.duckdb", entry.labs()) as store:
+        index(store, home.journals())
+        query = {"by": ["extra:by"], "of": ["Ann", "Bob"], "model": ["control/fickle"], "match": ["exact"]}
+        compared = comparing.compare_query(store, query)
+        every = Selection(store, Filter(chosen={"model": ("control/fickle",)}))
+        assert compared.rows == tuple(
+            every.by(every.filter.choosing("extra:by", [name])).count() for name in ("Ann", "Bob")
+        )
+        assert compared.rows[0] > compared.rows[1] > 0
+        with pytest.raises(NotComparableError, match="extra:NAME"):
+            comparing.compare_query(store, {**query, "by": ["mood"]})
 
 
 def test_groups_count_what_one_counts_by_hand(run: str, tmp_path: Path) -> None:

@@ -279,7 +279,8 @@ def test_what_is_read_is_kept_until_the_next_write_and_no_longer(store: Store, m
     assert store.rows("select line from faults where run = $run", {"run": "s"}) == []
     store.rows("select line from faults where run = $run", {"run": "r"}).clear()
     frame = store.query("select line from faults where run = ?", ["r"])
-    frame["line"] = 7
+    frame.loc[0, "line"] = 7
+    frame["run"] = "s"
     assert lines() == ([(1,)], [1]) and len(read) == 3
     with store.write() as cursor:
         cursor.execute("insert into faults values ('r', 2, 'why')")

@@ -331,7 +331,16 @@ def test_the_report_is_whole_and_what_is_hostile_is_text_in_it(
     assert scripts.count("module") == 1 and set(scripts) == {"module", "application/json"}
     policy = next(str(attributes["content"]) for _, attributes in attacked.tags if "http-equiv" in attributes)
     assert policy.startswith("default-src 'none'; style-src 'sha256-") and "unsafe" not in policy
-    assert "This study is not finished: 8 of 10 runs have come to their end (2 not begun)." in attacked.text
+    assert "This study is not finished. Completed runs: 4 of 6 (2 not begun)." in attacked.text
+    assert "of its controls" not in attacked.text
+    # As in an archive without the controls' runs: the study itself is finished.
+    robots.write_text(ROBOTS)
+    for run in study_of(robots, entry.labs()).controls:
+        (home.journals() / f"{run.id}.jsonl").unlink()
+    assert main(["study", "report", str(robots), "-o", str(out)]) == 0
+    alone = Page(out.read_text())
+    assert "not finished" not in alone.text and "All runs of this study are completed." in alone.text
+    assert "whose faithfulness is known: none of 4 (4 not begun)" in alone.text
 
 
 def test_as_it_was_read_a_recording_has_the_figure_that_it_published() -> None:

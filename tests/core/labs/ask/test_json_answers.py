@@ -13,7 +13,7 @@ import pytest
 from pydantic import ValidationError
 
 from core.events import Answered, Asked
-from core.labs.ask import json_answers, prompts, qualification
+from core.labs.ask import parse, prompts, qualification
 from core.labs.ask.lab import LAB
 from core.labs.ask.qualification import TEST, AskExamSpec
 from core.labs.ask.tables import otherwise
@@ -176,22 +176,22 @@ def test_one_answer_that_is_cut_off_is_prose_and_the_others_are_not() -> None:
 def test_what_an_explainer_s_fields_come_to(
     method: Any, task: Any, text: str, answer: str, explanation: str | None
 ) -> None:
-    asked = json_answers.of_explainer(AskSpec.model_construct(answers="schema", task=task), method)
+    asked = prompts.fields_of_explainer(AskSpec.model_construct(answers="schema", task=task), method)
     assert fields.read(text, asked or {}) is not None
-    assert json_answers.answer(text, asked, method, task, "repaired") == answer
-    assert json_answers.explanation(text, asked, method, task, "repaired") == explanation
-    assert json_answers.answer(text, asked, method, task, "paper") == "neither"
+    assert parse.answer(text, method, task, "repaired", asked) == answer
+    assert parse.explanation(text, method, task, "repaired", asked) == explanation
+    assert parse.answer(text, method, task, "paper", asked) == "neither"
 
 
 def test_a_simulator_can_say_that_it_cannot_guess_and_a_pair_has_its_parts() -> None:
     given = AskSpec.model_construct(answers="schema", task="shp", reasoning=False)
-    asked = json_answers.of_simulator(given)
-    assert json_answers.simulation('{"guess": "cannot guess"}', asked, "shp", "repaired") == "unknown"
-    assert json_answers.simulation('{"guess": "2"}', asked, "shp", "repaired") == "2"
-    pair = json_answers.of_generator(given, blind=False)
+    asked = prompts.fields_of_simulator(given)
+    assert parse.simulation('{"guess": "cannot guess"}', "shp", "repaired", asked) == "unknown"
+    assert parse.simulation('{"guess": "2"}', "shp", "repaired", asked) == "2"
+    pair = prompts.fields_of_generator(given, blind=False)
     text = json.dumps({"context": "C", "response_1": "A", "response_2": "B"})
-    assert dict(json_answers.counterfactual(text, pair, "shp", "repaired") or {})["response_2"] == "B"
-    assert json_answers.counterfactual(text.replace('"B"', '""'), pair, "shp", "repaired") is None
+    assert dict(parse.counterfactual(text, "shp", "repaired", pair) or {})["response_2"] == "B"
+    assert parse.counterfactual(text.replace('"B"', '""'), "shp", "repaired", pair) is None
 
 
 @pytest.mark.parametrize(
@@ -199,8 +199,8 @@ def test_a_simulator_can_say_that_it_cannot_guess_and_a_pair_has_its_parts() -> 
     [("Can a bat\n fly?", "Can a bat fly?"), ("yes", None), ("", None), ("...", None), ("A bat flies.", None)],
 )
 def test_a_field_that_holds_no_question_is_none(question: str, read: str | None) -> None:
-    asked = json_answers.of_generator(AskSpec.model_construct(answers="schema", task="strategyqa"), blind=True)
-    assert json_answers.counterfactual(json.dumps({"question": question}), asked, "strategyqa", "repaired") == read
+    asked = prompts.fields_of_generator(AskSpec.model_construct(answers="schema", task="strategyqa"), blind=True)
+    assert parse.counterfactual(json.dumps({"question": question}), "strategyqa", "repaired", asked) == read
 
 
 def test_it_is_off_by_default_left_out_of_the_dump_and_refused_where_it_makes_no_sense() -> None:

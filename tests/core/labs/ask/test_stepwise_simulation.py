@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from core.__main__ import main
 from core.events import Answered
-from core.labs.ask import prompts, qualification, stepwise_simulation, world, world_claims
+from core.labs.ask import parse, prompts, qualification, stepwise_simulation, world, world_claims
 from core.labs.ask.qualification import TEST, AskExamSpec, ExamQuestion, judge
 from core.labs.ask.records import ExamGuess
 from core.labs.ask.tasks import AskSpec, asks
@@ -94,9 +94,9 @@ def test_what_is_of_another_kind_is_not_settled_and_what_is_unread_neither() -> 
 
 
 def test_answers_are_no_reasons() -> None:
-    assert all(stepwise_simulation.reasons(one.said) == one.explanation for one in LONG)
-    assert stepwise_simulation.reasons("Yes. Birds fly.\nSo the answer is yes.") == "Birds fly."
-    assert stepwise_simulation.reasons("") == ""
+    assert all(parse.without_answer(one.said) == one.explanation for one in LONG)
+    assert parse.without_answer("Yes. Birds fly.\nSo the answer is yes.") == "Birds fly."
+    assert parse.without_answer("") == ""
 
 
 def test_the_demonstrations_give_nothing_of_the_exam_away() -> None:
