@@ -34,6 +34,8 @@ def test_a_changed_missing_or_added_file_is_named(tmp_path: Path) -> None:
     (tmp_path / release.SUMS).write_text(release.sums(tmp_path))
     release.check_sums(tmp_path)
     subprocess.run(["sha256sum", "--check", "--strict", release.SUMS], cwd=tmp_path, check=True, capture_output=True)
+    with pytest.raises(ReleaseError, match="should have one wheel"):
+        release.check(tmp_path, BIN)
     (tmp_path / "a").write_text("A")
     (tmp_path / "b").rename(tmp_path / "c")
     with pytest.raises(ReleaseError, match=r"sum: a, b, c\.$"):

@@ -78,9 +78,10 @@ def check(folder: Path, bin: Path) -> None:
     ReleaseError if something is not as it says.
     """
     check_sums(folder)
-    [wheel, *others] = folder.glob("*.whl")
-    if others:
-        raise ReleaseError(f"{folder} has {1 + len(others)} wheels, and should have one.")
+    held, wheels = sorted(path.name for path in folder.iterdir()), list(folder.glob("*.whl"))
+    if len(wheels) != 1 or not {NOTES, SBOM}.issubset(held):
+        raise ReleaseError(f"{folder} should have one wheel, {NOTES} and {SBOM}; it has {', '.join(held)}.")
+    [wheel] = wheels
     with zipfile.ZipFile(wheel) as file:
         [metadata] = [name for name in file.namelist() if name.endswith(".dist-info/METADATA")]
         built = str(message_from_bytes(file.read(metadata))["Version"])
