@@ -227,7 +227,7 @@ def missing_parts() -> None:
     missing = [part for part in optional.PARTS.values() if not optional.is_installed(part.name)]
     if not missing:
         return
-    st.header("Parts that are not installed", anchor=False)
+    st.header("Parts that can be installed", anchor=False)
     going = [fetch for part in missing if (fetch := entry.part_fetches().get(part.name)) and fetch.going]
 
     @st.fragment(run_every=0.5 if going else None)

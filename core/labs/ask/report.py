@@ -74,7 +74,9 @@ ORIGINS: Mapping[str, str] = words_of(__file__, "origins")
 NOTES: Mapping[str, str] = words_of(__file__, "notes")
 """What to know about an answer or a parser."""
 
-_MEANS, _MEANS_PERSON, _MEANS_NOT = (words_of(__file__, part) for part in ("means", "means_person", "means_not"))
+_MEANS = words_of(__file__, "means")
+_MEANS_PERSON = words_of(__file__, "means_person")
+_MEANS_NOT = words_of(__file__, "means_not")
 
 MEANING = "\n".join((*_MEANS, *_MEANS_NOT))
 MEANING_FOR_PERSON = "\n".join((*_MEANS_PERSON, *_MEANS_NOT[:2]))
