@@ -54,7 +54,7 @@ def draw(run_id: str, state: Transcript, call: Call, case: str) -> None:
             st.caption("Change it and press Ctrl+Enter to see which calls must be made again.")
         with st.container(horizontal=True, vertical_alignment="center"):
             if st.button(
-                "Go on from here", type="primary", icon=":material/fork_right:", key="fork-begin", disabled=not ready
+                "Continue from here", type="primary", icon=":material/fork_right:", key="fork-begin", disabled=not ready
             ):
                 _begin(fork, spec, case if state.planned > 1 else "")
             if st.button("Cancel", type="tertiary", key="fork-leave"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from core.report import case_html
 from tests.attacks.pages import ATTACKS, HOSTILE, run_of
@@ -29,17 +29,20 @@ def test_nothing_hostile_runs_and_keys_tell_it(browser: Browser, tmp_path: Path)
     assert cases.count() == len(HOSTILE)
     for case in cases.all()[1:]:
         case.click()
-        assert page.locator(".read").count() == 1, "one stands on the stage at a time"
+        expect(page.locator("main > details[open] .read"), "one stands on the stage at a time").to_have_count(1)
+        expect(page.locator(".read")).to_have_count(1)
         for opened in page.locator(".read summary:visible, .read button[aria-expanded]:visible").all():
             opened.click()
     assert page.evaluate("window.hit") is None and asked == [file.as_uri()] and said == []
     page.keyboard.press("Escape")
     page.keyboard.press("t")
-    assert page.locator(".tell").is_visible() and not page.locator(".cards").is_visible()
+    expect(page.locator(".tell")).to_be_visible()
+    expect(page.locator(".cards")).not_to_be_visible()
     for _ in range(3):
         page.keyboard.press("ArrowRight")
     page.keyboard.press("End")
-    assert page.locator(".ending").is_visible()
+    expect(page.locator(".ending")).to_be_visible()
     page.keyboard.press("Escape")
-    assert page.locator(".read").is_visible() and said == []
+    expect(page.locator(".read")).to_be_visible()
+    assert said == []
     page.close()
