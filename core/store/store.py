@@ -275,7 +275,7 @@ class Store:
         def is_small(found: DataFrame) -> bool:
             return found.size <= LARGEST and _is_short(found.itertuples(index=False))
 
-        # Whoever asked may change it: pandas copies what is shared once it is changed.
+        # The caller may change its copy: pandas then copies the data that both share.
         return self._read_once(("query", sql, given), read, is_small).copy(deep=False)
 
     def _read_once(self, asked: tuple[object, ...], read: Callable[[], T], is_small: Callable[[T], bool]) -> T:

@@ -203,7 +203,7 @@ def _readable(spec: AskSpec, answered: Answered, asked: parse.Schema) -> str | N
     return fields.readable(answered, "repaired", asked, lines=spec.task == "strategyqa")
 
 
-def _foretold(reply: str, question: str) -> str:
+def _writer_guess(reply: str, question: str) -> str:
     """Return the answer that a generator predicts after its question; an empty string if it cannot be parsed."""
     guess = parse.simulation(reply.partition(question)[2], rules="repaired")
     return guess if guess in GUESSES else ""
@@ -220,7 +220,7 @@ def _counterfactual(
         paper=paper,
         repaired=repaired,
         text=usable if isinstance(usable, str) else parse.text_of(usable),
-        foretold=_foretold(text or "", usable) if isinstance(usable, str) else "",
+        foretold=_writer_guess(text or "", usable) if isinstance(usable, str) else "",
         **({} if isinstance(usable, str) else dict(usable)),
     )
 
@@ -257,8 +257,8 @@ def _read(
     counterfactual = _counterfactual(
         how, answered, text, usable, paper=readings["paper"] is not None, repaired=repaired
     )
-    if isinstance(usable, str) and (foretold := parse.foretold(text or "", asked)) is not None:
-        counterfactual = counterfactual.model_copy(update={"foretold": foretold})
+    if isinstance(usable, str) and (guess := parse.writer_guess(text or "", asked)) is not None:
+        counterfactual = counterfactual.model_copy(update={"foretold": guess})
     if slots(spec, counterfactual) == case.question.slots:
         run.drop(item, "copy of the starter", counterfactual.text, trial=item)
         return None

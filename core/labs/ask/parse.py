@@ -179,7 +179,7 @@ def counterfactual(
     return question if counterfactual(question, task, rules) else None
 
 
-def foretold(text: str, asked: Schema) -> str | None:
+def writer_guess(text: str, asked: Schema) -> str | None:
     """Return the answer that a generator predicts; None if it was requested or answered in prose."""
     found = _found(text, asked)
     return None if found is None else str(found.get("guess", ""))

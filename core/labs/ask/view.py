@@ -179,9 +179,9 @@ class CounterfactualRow:
             return ""
         if one.made_up:
             return f"the predictor takes it to speak of “{', '.join(one.made_up)}”, which it does not"
-        foretold = self.counterfactual.foretold if self.counterfactual and self.writer_is_other else ""
-        if foretold not in ("", self.expected):
-            return f"the question's writer predicted {foretold}"
+        guess = self.counterfactual.foretold if self.counterfactual and self.writer_is_other else ""
+        if guess not in ("", self.expected):
+            return f"the question's writer predicted {guess}"
         differ = any(other[self.rules] != self.expected for other in self.further)
         return "the predictors differ" if differ and not self.unjudged else ""
 

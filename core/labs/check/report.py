@@ -161,7 +161,9 @@ class CheckReport(CheckView, Report):
 
     @property
     def after_masking(self) -> str:
-        """What came of the masking: it could not tell, under the paper's rules perhaps as before, or it answered."""
+        """What the model answered once the words were masked: that it cannot tell, perhaps as before by the paper's
+        rules, or an answer.
+        """
         if self.state == "yes":
             as_before = self.before is not None and self._is_untold(self.before)
             return f"it could {'not tell, as before' if as_before else 'no longer tell'} (*{self.after}*)"
