@@ -1,4 +1,5 @@
-"""What can happen in a run: every request, answer and event. The lowest layer: it imports nothing of this project but its errors.
+"""What can happen in a run: every request, answer and event. The lowest layer: of this project it imports only the
+base of the errors.
 
 Field names are a contract: the journal stores them, `--json` prints them, the store's columns are named after them.
 """
