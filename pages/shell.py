@@ -28,9 +28,9 @@ animation-duration: 1ms !important; animation-iteration-count: 1 !important; tra
 }}
 </style>"""
 )
-"""Styles for which Streamlit has no setting. Its white text on the primary colour (buttons, chosen values) and the button
-of an open menu are hard to read on a dark page, its captions are small, and its animations ignore the system's setting
-for reduced motion. Colours that depend on whether the page is dark do not work inside a menu.
+"""Styles for which Streamlit has no setting. Its white text on the primary colour (buttons, chosen values) and the
+button of an open menu are hard to read on a dark page, its captions are small, and its animations ignore the system's
+setting for reduced motion. Colours that depend on whether the page is dark do not work inside a menu.
 """
 
 WIDE = {"browse", "compare", "query", "side", "models", "stories"}
