@@ -6,8 +6,6 @@ Each draw is a run of its own: other rules or items that the robot keeps to, oth
 predictor, other words (`core/labs/*/noisy.py`, `core/labs/ask/null_controls.py`).
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 from collections import defaultdict

@@ -3,8 +3,6 @@ on the local network. A phone is known by the visitor's signed cookie; who has j
 Only its owner sees a room's wall.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

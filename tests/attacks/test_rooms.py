@@ -2,8 +2,6 @@
 revealed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import http.client
 import json

@@ -1,7 +1,5 @@
 """Dials that can fail are read as they must be, and robots that explain nothing gain nothing."""
 
-from __future__ import annotations
-
 import tomllib
 from math import ceil
 from pathlib import Path
