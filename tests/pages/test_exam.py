@@ -127,7 +127,7 @@ def test_while_the_exam_goes_on_the_page_says_so(page: Page, server: StubServer)
     run = entry.jobs().start("simulatability", spec)
     until(lambda: entry.jobs().prior(run) and entry.jobs().events(entry.jobs().prior(run)))
     told = words(page("ask", run=run))
-    assert "First the exam: Can this model tell what an explanation lets one expect?" in told
+    assert "First the exam: Can this model tell what follows from an explanation?" in told
     entry.jobs().cancel(run)
 
 
