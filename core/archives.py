@@ -4,8 +4,6 @@ An archive is a bundle (`core.runs.bundle`) in the `packs` folder of the recordi
 folder of the home, or into a temporary folder of this process if the home is not writable, and read from there.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os

@@ -1,7 +1,5 @@
 """The runs that come with the app are complete, name their source, and have the results that their texts state."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -5,8 +5,6 @@ set can have. A whole archive is refused if it contains a path that leads elsewh
 one name, or more members or bytes than any data set has, and if it is cut short.
 """
 
-from __future__ import annotations
-
 import gzip
 import stat
 import tarfile

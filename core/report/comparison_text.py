@@ -1,7 +1,5 @@
 """A comparison in sentences, each true of the results; for the page and the command line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Cards that are links, as a Streamlit component, and the links to games and to a class."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Several runs on the same questions: starting them, their tests as cells, and how the rows match."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple

@@ -2,8 +2,6 @@
 `?by=model&of=a&of=b`, within the filter that it also contains, or `?runs=a,b`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from urllib.parse import parse_qs, urlencode
 from zlib import crc32

@@ -1,7 +1,5 @@
 """Study: many runs from one file. The list of studies, a new one (`?new=1`), or one of them (`?study=NAME`)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

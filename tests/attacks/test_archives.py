@@ -1,7 +1,5 @@
 """Whatever a server sends as an archive is unpacked inside its folder, or refused as a whole with a reason."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import gzip

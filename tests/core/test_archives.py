@@ -1,7 +1,5 @@
 """Archives of recordings are unpacked once into the home or, if the home is read-only, into a temporary folder."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import time

@@ -1,7 +1,5 @@
 """`python -m core check`: its output and its exit codes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 failure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import pytest

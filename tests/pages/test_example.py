@@ -1,7 +1,5 @@
 """While there are no runs of one's own, Browse, Compare and Query open on the example study that comes with the app."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

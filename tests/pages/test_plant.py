@@ -1,7 +1,5 @@
 """The Plant page in all its states: empty, one question, many, silent on the cue or not, failed, hostile, presented."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs side by side: how their rows match, what the page says about them, and the links that lead there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """The page Study in each of its states: from the empty form to a table, and its obstacles."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@ model takes it as a run, the score of a control follows from its rules, and peop
 After Chen et al. 2023, section 4.4: only people who got 9 of 11 right could annotate (docs/measuring.md §2.11).
 """
 
-from __future__ import annotations
-
 import math
 import tomllib
 from collections import Counter

@@ -2,8 +2,6 @@
 between asterisks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, get_args
 

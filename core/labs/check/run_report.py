@@ -2,8 +2,6 @@
 and the random masks.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 

@@ -2,8 +2,6 @@
 a run; the score of a robot follows from its rules.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import tomllib

@@ -3,8 +3,6 @@
 What words alone find in a real model's explanations is no verdict, so it has no colour.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace

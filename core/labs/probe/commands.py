@@ -2,8 +2,6 @@
 black boxes themselves, and rating descriptions from elsewhere.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -2,8 +2,6 @@
 3).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

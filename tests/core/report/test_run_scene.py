@@ -1,7 +1,5 @@
 """A run of several cases as a scene, for every lab, from real runs of its robots."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Comparisons on shared items, checked on a small store in which every figure can be counted by hand."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@ out by hand (`paper_endpoint` says what the model does). `test_papers_doc.py` ho
 No figure here says anything about a model: the rows test that a command runs from end to end and counts right.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

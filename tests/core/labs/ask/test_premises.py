@@ -1,7 +1,5 @@
 """Predictions that rest on something other than the explanation, marked before the answer is seen."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One explanation is one case: what the cases of its item share, which are lost together, and what its view says."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import Any

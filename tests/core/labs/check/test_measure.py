@@ -1,7 +1,5 @@
 """The whole lab, with controls whose faithfulness is known, and with a scripted server, also with faults."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The scene of a check: golden scenes of real runs in every state, and what must be true of all of them."""
 
-from __future__ import annotations
-
 import random
 import re
 import time

@@ -1,7 +1,5 @@
 """An explanation that tests nothing is undecided, only by the updated rules, whatever the second answer is."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

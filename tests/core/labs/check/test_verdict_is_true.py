@@ -3,8 +3,6 @@ with ties, all excluded, or nothing parsed, and each sentence is compared with w
 own code. `docs/measuring.md` §3.10 says for each sentence when it is shown.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections import Counter

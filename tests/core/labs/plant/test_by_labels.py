@@ -1,7 +1,5 @@
 """A run of a real model whose explanations a person has judged."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.labs.plant.controls import controls

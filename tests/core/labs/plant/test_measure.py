@@ -1,7 +1,5 @@
 """Golden transcripts: one for every cell of the protocol, each from the question to the verdict."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 
