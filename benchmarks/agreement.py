@@ -16,8 +16,6 @@ held against the authors' functions, on the phrasings and on benchmarks/pipeline
 authors' scripts, which need --find.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -4,8 +4,6 @@ often an explanation is red, by the predictor's qualification test.
     python -m benchmarks.ask_power [TRIES]      # a minute for 1,000 tries
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

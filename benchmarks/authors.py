@@ -4,7 +4,6 @@ Only functions are taken out of their files, so that nothing they import has to 
 multimodal-interpretability/FIND, AndreasMadsen/llm-introspection and yandachen/CounterfactualSimulatability.
 """
 
-from __future__ import annotations
 import __future__
 
 import ast

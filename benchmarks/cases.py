@@ -5,8 +5,6 @@ viewer's share of a core is what the server's process uses with the viewer less 
 index of the growing journal costs.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

@@ -8,8 +8,6 @@ a process of its own. The runs are planned, made, and read into a table. It fail
 more after any run than after the first fifth of them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import multiprocessing
 import os

@@ -5,8 +5,6 @@ python benchmarks/check_local.py DATASETS
 DATASETS holds the folders imdb, babi, mctest and rte. Takes some three minutes on two cores.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from pathlib import Path

@@ -6,8 +6,6 @@ Items are means of several trials, beta-binomial: `rho` is how alike the trials 
 chance alone, 1: each item is 0 or 1). Items of one trial are 0 or 1. A row is the mean over shares from 0.5 to 0.95.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterator
 from statistics import fmean

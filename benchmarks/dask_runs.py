@@ -4,8 +4,6 @@ one worker process and in this process, in one go.
     python benchmarks/dask_runs.py [RUNS]
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

@@ -8,8 +8,6 @@ when the page shows what was asked for and its script has run. *Processor* is wh
 busy machine that says more than the clock.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -3,8 +3,6 @@
 python benchmarks/find_fit.py [NUMBER_A_KIND] [paper|repaired] [KIND ...]
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections import Counter

@@ -6,8 +6,6 @@ The black box is made of the published words for each concept, of which our list
 a single one in at least half the functions, at least one of two in at least 0.7.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Sequence

@@ -7,8 +7,6 @@ Each is a drawn function with code of its own, rated by the lab's run as `find s
 process and of those it starts is the measure; the ratios are the result.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import sys

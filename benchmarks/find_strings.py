@@ -3,8 +3,6 @@
 python benchmarks/find_strings.py FIND_DIR [FIRST LAST]
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from pathlib import Path

@@ -6,8 +6,6 @@ Ten counterfactuals each, and as many explanations at once as a study on few pro
 of the encoder's process and of this one together is the measure; the ratio is the result.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -3,8 +3,6 @@
 `python benchmarks/kills.py 100` for a hundred kills; 10 otherwise.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import time

@@ -4,8 +4,6 @@ them, beside one product of all pairs of vectors and a plain scan of the rows in
     python benchmarks/kinds.py [ROWS]
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import time

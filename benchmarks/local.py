@@ -9,8 +9,6 @@ cached by another. The ratios are the result, of like with like: each token that
 time, which the model lacks wherever other work waits for the processors.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

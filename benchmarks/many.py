@@ -6,8 +6,6 @@ The journals are one of those that come with the app, under other names, with ch
 the table.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import time

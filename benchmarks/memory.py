@@ -3,8 +3,6 @@
 `python benchmarks/memory.py 5 200` for 5 runs of 200.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -5,8 +5,6 @@ not if it is only imported. At most 40 are wanted.
     python benchmarks/modules.py [--names]
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

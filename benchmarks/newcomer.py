@@ -7,8 +7,6 @@ answers, and steps through a story. Before each guess and each screen they think
 gives the seconds since the first page was opened. It needs Chromium.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import tempfile

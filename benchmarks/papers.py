@@ -8,8 +8,6 @@ its own; so has each study one of its own. `--whole` and `--few` are the items o
 the paper has, and of each other cell. IMDB's cell of 25,000 items is `cell.py`.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import multiprocessing

@@ -9,8 +9,6 @@ processors the seconds by the clock are about those of the processor, which othe
 the app waits for the model, and the model has one thread for each processor but one.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

@@ -9,8 +9,6 @@ acknowledged vote as it was, and comes back by itself. With --sessions the lesso
 sessions of the app beside it run a robot in Ask once a minute.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import importlib

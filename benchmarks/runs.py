@@ -3,8 +3,6 @@
 Ratios within one process are the result; milliseconds are only for orientation.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import tempfile

@@ -6,8 +6,6 @@ A few runs are made on a stub server. The others are those again, under other se
 own and checksums that fit. docs/scale.md shows the table.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import resource

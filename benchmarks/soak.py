@@ -7,8 +7,6 @@ complete; then the next begins, until there were so many kills. The server it as
 a call that the journal holds is asked again, or the figures are not those of a run that nobody killed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Cold start to first paint: from starting the server to a page with its heading in a browser, against a bare app."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import time

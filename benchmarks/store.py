@@ -6,8 +6,6 @@ table in the same run; how fast journals are taken up, and what a look at thousa
 Ratios travel better between machines than milliseconds: a query at ratio 5 takes as long as five scans.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import time

@@ -9,8 +9,6 @@ through the app's endpoint. Inspect AI is no requirement of the app: PYTHON is a
 it is looked for here, and left out where it is not found.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -2,8 +2,6 @@
 data, prompts, store, query, compare, measure, export, import, page, methods, pack or game.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,7 +1,5 @@
 """Assembles the application: labs, their controls, models, runs, store. The pages and the command line start here."""
 
-from __future__ import annotations
-
 import secrets
 import threading
 from collections import Counter

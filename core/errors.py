@@ -1,7 +1,5 @@
 """The base of the errors whose words are meant for a person."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 

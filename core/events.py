@@ -1,9 +1,8 @@
-"""What can happen in a run: every request, answer and event. The lowest layer: it imports no module of this project.
+"""What can happen in a run: every request, answer and event. The lowest layer: of this project it imports only the
+base of the errors.
 
 Field names are a contract: the journal stores them, `--json` prints them, the store's columns are named after them.
 """
-
-from __future__ import annotations
 
 import hashlib
 import json

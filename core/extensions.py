@@ -5,8 +5,6 @@ loaded, when the registry is first used. A broken one is reported and stops noth
 is loaded (`core.policy`).
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib.util
 import inspect

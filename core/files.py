@@ -3,8 +3,6 @@
 Errors name the path that the person wrote, never the content of a file or folder, which may be somebody's secret.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The location of the user's own data: journals, store, response cache, downloaded models."""
 
-from __future__ import annotations
-
 import atexit
 import hashlib
 import hmac

@@ -5,8 +5,6 @@ Each sample is a run of its own, with its journal in the home; the evaluated mod
 limits, cache and log hold. inspect_ai is needed here alone.
 """
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import math

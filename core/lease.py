@@ -7,8 +7,6 @@ storage itself, so the machines' clocks may differ. On the holder's own machine,
 is dead.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -2,8 +2,6 @@
 packs of the game and recorded runs. Every number in a lesson is computed from these (`Facts`).
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -5,8 +5,6 @@ versions and SHA-256 digests are those of `requirements.lock`, which is part of 
 is in no package: its files are downloaded from the hub into the home, with the digests in `data/weights.toml`.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

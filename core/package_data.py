@@ -2,8 +2,6 @@
 weights.
 """
 
-from __future__ import annotations
-
 import hashlib
 import tomllib
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Figures reported by a lab's paper (`data/published/`), shown beside ours and marked as the paper's."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from functools import cache

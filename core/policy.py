@@ -4,8 +4,6 @@ The app is hosted as soon as it can be reached from another machine: if its serv
 to a name that is not loopback's. Each setting can be changed by an environment variable, such as EXPLAIN_FILES=yes.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from difflib import get_close_matches

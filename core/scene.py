@@ -4,8 +4,6 @@ Each lab turns its view into a `Scene` with one pure function. Page, presenter, 
 draw a case from its scene only. A scene is plain JSON. Its texts are plain too: spans mark parts of them.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The file of each page. This module is below everything that draws, so that all of it may link to any page."""
 
-from __future__ import annotations
-
 import os
 import sys
 import webbrowser

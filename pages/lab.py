@@ -1,7 +1,5 @@
 """The page of every lab: the form made from its specification, then the run on the stage."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

@@ -3,8 +3,6 @@ Otherwise anyone who sends a widget an invalid value, or requests a missing file
 message.
 """
 
-from __future__ import annotations
-
 import logging
 from traceback import walk_tb
 

@@ -5,8 +5,6 @@ browser.
 Without this, any web page that a person has open could control an app on their machine.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import secrets

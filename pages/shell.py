@@ -16,7 +16,7 @@ from pages.components.throttle import by_turns
 READABLE = (
     f"<style>{style('base.css')}"
     + """
-[data-testid^="stBaseButton-primary"] {color: var(--on)}
+[data-testid^="stBaseButton-primary"], [data-tag] > * {color: var(--on)}
 button[kind="tertiary"]:is(:active, [aria-expanded="true"]) {color: var(--said)}
 [data-testid="stPopoverBody"] button[kind="tertiary"]:is(:active, [aria-expanded="true"]) {color: inherit}
 :root :is(:is(a, button, label, summary, [data-testid="stCaptionContainer"],
@@ -28,9 +28,9 @@ animation-duration: 1ms !important; animation-iteration-count: 1 !important; tra
 }}
 </style>"""
 )
-"""Styles for which Streamlit has no setting. Its white text on the primary colour and the button of an open menu are
-hard to read on a dark page, its captions are small, and its animations ignore the system's setting for reduced motion.
-Colours that depend on whether the page is dark do not work inside a menu.
+"""Styles for which Streamlit has no setting. Its white text on the primary colour (buttons, chosen values) and the
+button of an open menu are hard to read on a dark page, its captions are small, and its animations ignore the system's
+setting for reduced motion. Colours that depend on whether the page is dark do not work inside a menu.
 """
 
 WIDE = {"browse", "compare", "query", "side", "models", "stories"}

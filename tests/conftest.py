@@ -1,7 +1,5 @@
 """Fixtures for every test. Each test has a home of its own, so it never meets another test's runs or your own."""
 
-from __future__ import annotations
-
 import gc
 import itertools
 import os

@@ -2,8 +2,6 @@
 first.
 """
 
-from __future__ import annotations
-
 import ast
 import fnmatch
 import json

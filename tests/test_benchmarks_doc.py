@@ -1,7 +1,5 @@
 """benchmarks/README.md says what each benchmark measures, and the table of mutants is up to date."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

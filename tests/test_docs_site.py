@@ -1,7 +1,5 @@
 """The documentation: links lead somewhere, the site lists each page, and asks no other server."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Public modules, classes and functions of `core/` have docstrings, which name the errors that they raise."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The commands in docs/game.md make what the text says, and its list of options is complete."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """docs/host.md lists every setting correctly, and its commands, the container and the proxies do what it says."""
 
-from __future__ import annotations
-
 import fnmatch
 import json
 import os

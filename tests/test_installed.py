@@ -1,7 +1,5 @@
 """The wheel as people get it: from an index, by each installer and with each Python, into empty environments."""
 
-from __future__ import annotations
-
 import html
 import os
 import re

@@ -1,7 +1,5 @@
 """The tables of docs/measuring.md give what the code gives, and every section that is cited exists."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path

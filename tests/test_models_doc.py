@@ -1,7 +1,5 @@
 """docs/models.md has a section for each provider with its address, and its examples are valid."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The notebooks in docs/notebooks run from their first cell to their last."""
 
-from __future__ import annotations
-
 import ast
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """docs/papers.md: every command in it can be parsed, and every study asks for the table that its row names."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

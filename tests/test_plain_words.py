@@ -1,7 +1,5 @@
 """No sentence on a screen, on the command line or in the docs uses words that readers stumble over."""
 
-from __future__ import annotations
-
 import ast
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """The Python in README.md and docs/python.md runs as it stands, block after block, and every name in it exists."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Every figure declares its range of values, and no interval in any table leaves that range."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path

@@ -3,8 +3,6 @@ for models, a local one serves the hub's files, studies are made small, and 20 q
 changed.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

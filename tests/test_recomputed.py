@@ -4,8 +4,6 @@ None of the labs' metrics is called: given the lines of a journal, the formulas 
 of each `scored` line. Only fixed instruments are shared: the sentence encoder and the lists of words.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import json

@@ -1,7 +1,5 @@
 """A release: what it is made of, and what its check notices."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Imports are declared, declared packages are pinned, and no CUDA build of PyTorch is installed unasked."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import hashlib

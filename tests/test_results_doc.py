@@ -3,8 +3,6 @@
 python -m tests.test_results_doc
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import zipfile

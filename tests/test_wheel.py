@@ -1,7 +1,5 @@
 """The wheel: its names beside those of a checkout, what it depends on, and what it installs on request."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

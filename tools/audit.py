@@ -4,8 +4,6 @@ Advisories come from PyPI or, where it does not give them, from OSV. pip-audit f
 where it was told about none of the packages; here what was not looked up counts as not checked.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

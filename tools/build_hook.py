@@ -1,7 +1,5 @@
 """Puts Preact, the one JavaScript file that the viewer draws with, into the wheel."""
 
-from __future__ import annotations
-
 from importlib import metadata
 from pathlib import Path
 from typing import Any

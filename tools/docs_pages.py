@@ -2,8 +2,6 @@
 and the reference comes from the docstrings. mkdocs.yml names this file as a hook of MkDocs.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

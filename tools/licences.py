@@ -1,7 +1,5 @@
 """Prints docs/licences.md: under which licences the packages of the locks are, as they say themselves."""
 
-from __future__ import annotations
-
 import re
 from importlib import metadata
 from pathlib import Path

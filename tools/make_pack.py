@@ -1,7 +1,5 @@
 """Makes a pack of the game from journals: `python -m tools.make_pack RUN… -o NAME.json` (docs/game.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple

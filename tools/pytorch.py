@@ -6,8 +6,6 @@ On macOS and Windows PyPI's build is the CPU one. A build whose SHA-256 digest s
 way. Needs nothing but Python and pip.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -5,8 +5,6 @@ few imports lead from it to a changed file. A changed file that is not Python co
 mentions its name.
 """
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

@@ -4,8 +4,6 @@ A release is a folder with the wheel, a bill of materials (CycloneDX), notes fro
 these. It runs in the environment of `make sbom`; BIN holds a Python with hatchling, and uv.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

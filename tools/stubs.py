@@ -1,7 +1,5 @@
 """Writes `explain_yourself/*.pyi` from the registry: `python -m tools.stubs`. A test compares them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@ Arguments: the file (a call a line, as JSON: `messages`, `sampling`), the server
 once, a folder for logs. Prints JSON: `calls` answered, `seconds`, `cpu` (of this process, in seconds).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

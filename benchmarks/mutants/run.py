@@ -7,8 +7,6 @@ files, and which tests have to notice, mutants.toml says. A mutant that takes th
 ten seconds, counts as noticed.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import os

@@ -8,8 +8,6 @@ stops the whole stage is no fault here: each of these draws something else, and 
 as long as it took without the fault, and ten seconds, has noticed it.
 """
 
-from __future__ import annotations
-
 import os
 import runpy
 import signal

@@ -1,7 +1,5 @@
 """`annotate`: sets of pages for several people: make one, follow it, and move answers in and out."""
 
-from __future__ import annotations
-
 import json
 import secrets
 import sys

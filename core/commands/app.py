@@ -1,7 +1,5 @@
 """`app`, `open` and `setup`: the app itself, and the parts of it that are installed on request."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """`compare`: compare two to five models, methods, runs or parsers on the items that they share."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from typing import get_args

@@ -1,7 +1,5 @@
 """`data` lists the data sets that can be downloaded; `data get` downloads one."""
 
-from __future__ import annotations
-
 import sys
 import threading
 

@@ -1,7 +1,5 @@
 """`demo-home`: fills a home with finished runs of robots, to try how lists, pictures and exports behave at size."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`game`: write the card game as a file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

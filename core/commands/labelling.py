@@ -1,7 +1,5 @@
 """`labels`: own label schemes, and how far people agree. `judge`: let a model label cases by such a scheme."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """One command per lab, generated from the lab's declaration."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`measure`: test explanations from a file, and compare the figures with labels that somebody else gave them."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import sys

@@ -1,7 +1,5 @@
 """`resume`, `reread`, `repredict`, `verify` and `store`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

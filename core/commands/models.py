@@ -1,7 +1,5 @@
 """`models` lists what can be asked; `models try` finds out what one of them accepts."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -1,7 +1,5 @@
 """`pack`: check packs of the game against their journals, and what people and models said about their cards."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -1,7 +1,5 @@
 """`prompts` says which of the papers' prompts you have; `prompts read` reads them from the authors' repositories."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """What all labs' commands share: making a run in this process with its journal, printing it, and the exit code."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

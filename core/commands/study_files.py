@@ -2,8 +2,6 @@
 and the whole study as one HTML file.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile

@@ -5,8 +5,6 @@ set can have. A whole archive is refused if it contains a path that leads elsewh
 one name, or more members or bytes than any data set has, and if it is cut short.
 """
 
-from __future__ import annotations
-
 import gzip
 import stat
 import tarfile
@@ -96,6 +94,8 @@ def _of_zip(file: BinaryIO) -> Iterator[_Member]:
         raise ArchiveError(f"holds more than {MOST_MEMBERS:,} files")
     with zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
+            if info.header_offset < 0:  # zipfile would seek there, which no file system takes
+                raise zipfile.BadZipFile("a file of it begins before the archive does")
             kind = stat.S_IFMT(info.external_attr >> 16)
             wrong = ""
             if kind not in (0, stat.S_IFREG, stat.S_IFDIR):

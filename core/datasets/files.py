@@ -1,7 +1,5 @@
 """Read dataset files so that every problem is reported with its file and line."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence

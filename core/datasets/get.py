@@ -5,8 +5,6 @@ successfully. If a file's digest could not be computed in advance, it is recorde
 at the first download; a file that differs later is refused.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

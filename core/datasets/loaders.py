@@ -1,7 +1,5 @@
 """Read the files of the papers' data sets: bAbI, GLUE (SST-2, RTE), IMDB, MCTest, SHP and StrategyQA."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import defaultdict

@@ -6,8 +6,6 @@ to keep; of multiple choice also choices, a JSON list, unless these are yes and 
 A sample that cannot be read is reported with its field and the reason.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re

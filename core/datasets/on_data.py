@@ -1,7 +1,5 @@
 """The part of a specification, in any lab, that selects items from a data set."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, model_validator

@@ -5,8 +5,6 @@ the Hugging Face hub. DuckDB reads it in a separate process (`own_process`). An 
 by its content, so the order of the lines does not affect which items a seed draws.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import hashlib

@@ -1,7 +1,5 @@
 """All known data sets by name: source, licence, file layout, and loader."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable
 from functools import partial

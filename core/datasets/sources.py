@@ -1,7 +1,5 @@
 """The download addresses of each data set (`sources.toml`), and whether it is already here."""
 
-from __future__ import annotations
-
 import os
 from functools import cache
 from pathlib import Path

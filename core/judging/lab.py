@@ -3,8 +3,6 @@ answers. The explanations, and the person's labels of some, are recorded when th
 complete by itself.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter

@@ -2,8 +2,6 @@
 whether it writes JSON to a schema, gives log probabilities and calls tools, and how fast it is.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress

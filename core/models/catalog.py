@@ -1,7 +1,5 @@
 """Which models there are, and the model behind an id."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

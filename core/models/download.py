@@ -7,8 +7,6 @@ file is compared with its sha256; and a person can stop it. So the bytes come th
 `hf_hub_download` uses too, into a file of ours.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """What can go wrong with a call: one class for each thing that a person can fix. Messages may be shown to people."""
 
-from __future__ import annotations
-
 from .. import package_data
 from ..errors import name_in_journals
 from ..events import CallError

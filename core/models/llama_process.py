@@ -5,8 +5,6 @@ this way because everyone can see a command line), writes one line of JSON with 
 standard input does: that is, at the latest, when the process that started it ends, however that happens.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Gives a journal's answers again: no model, no network, no cost."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """A server's answer as it is put together, piece by piece."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -2,8 +2,6 @@
 request.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import time

@@ -2,8 +2,6 @@
 servers.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import tomllib

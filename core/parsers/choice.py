@@ -1,7 +1,5 @@
 """One of several options: those that a question offers, one of two responses, or a label such as a sentiment."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice

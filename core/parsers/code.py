@@ -1,7 +1,5 @@
 """Description, domain and code of a function, as chat models write them."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from typing import NamedTuple

@@ -4,8 +4,6 @@ This measures something else than an answer in the model's own words: an answer 
 refusal, and no text comes before the first field (docs/measuring.md §2.4).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence

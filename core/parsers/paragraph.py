@@ -6,8 +6,6 @@ except for three matters of form: escapes in a JSON text are resolved, each line
 tags of HTML paragraphs become blank lines, those of line breaks within them line ends.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise

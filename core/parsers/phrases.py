@@ -1,7 +1,5 @@
 """The phrases by which the updated parsers recognise what chat models write (phrases.toml)."""
 
-from __future__ import annotations
-
 from ..package_data import sibling_toml
 from ..text.patterns import Patterns
 

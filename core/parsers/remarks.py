@@ -4,8 +4,6 @@ They are distinguished from the paragraph line by line. A line is a remark only 
 may well say "I changed my mind" or "Note: the key is under the mat".
 """
 
-from __future__ import annotations
-
 import re
 
 from .phrases import RE

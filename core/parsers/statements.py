@@ -6,8 +6,6 @@ statements of equal weight, there is no answer: never a guess. Quantifiers are b
 parsing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice

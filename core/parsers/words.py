@@ -1,7 +1,5 @@
 """Lists of words as today's chat models write them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from itertools import islice

@@ -1,7 +1,5 @@
 """Yes or no, and what a simulator expects a model to answer when it must say one of the two."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence

@@ -5,8 +5,6 @@ Potato writes `user`, `instance_id`, `displayed_text` and a column `SCHEME:::LAB
 chosen. Prolific's export has a row for each submission, with `Participant id` and `Status` among its columns.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections import Counter, defaultdict

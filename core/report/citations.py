@@ -1,7 +1,5 @@
 """BibTeX for the app and for the papers that labs follow. CITATION.cff holds the same facts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ..events import Started

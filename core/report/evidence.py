@@ -2,8 +2,6 @@
 excluded and why, and what the run was made with. It is a second JSON, for people who open it.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """How well a lab's figures agree with labels that somebody else gave to the explanations of a file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 

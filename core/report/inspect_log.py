@@ -2,8 +2,6 @@
 id RUN/CASE.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import zipfile

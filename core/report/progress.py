@@ -1,7 +1,5 @@
 """How far a run in progress is, in words: by its cases or its calls, and what it is waiting for."""
 
-from __future__ import annotations
-
 from pydantic import ValidationError
 
 from .. import policy

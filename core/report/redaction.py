@@ -3,8 +3,6 @@ and the end after they have predicted all. What is left out appears in no scene,
 sent to them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 from ..labs.base.lab import Lab

@@ -3,8 +3,6 @@
 A real run does many things at the same time, and waits for models and slow starts. The story shows none of that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..events import Answered, Asked, Dropped, Event, Failed, Recorded

@@ -1,7 +1,5 @@
 """Sentences on how a run's calls were sent and served, if that differs from what was requested."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from ..text.display import count_noun

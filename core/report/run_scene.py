@@ -1,7 +1,5 @@
 """The scene of a run with several cases: one function for every lab, from its summary and its words for runs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal

@@ -1,7 +1,5 @@
 """Scenes of cases: what a lab's report says about a case, with the parts that every case has."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice

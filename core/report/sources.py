@@ -1,7 +1,5 @@
 """Explanations from several sources (an expert, another model), compared on the questions that both explain."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import combinations

@@ -4,8 +4,6 @@ The file loads nothing: what models wrote is text, and the file's own policy all
 script.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """A study's estimate and its progress, in lines for a person (`data/page/estimate.txt` and `progress.txt`)."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from ..statistics import FEW

@@ -1,7 +1,5 @@
 """The files that draw a case in a browser: the stage's modules, its style, and the library that it draws with."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from importlib.metadata import PackageNotFoundError, files, version

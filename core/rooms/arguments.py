@@ -2,8 +2,6 @@
 instead of its one reason. Each call is in a journal beside the run's, or in one that comes with the app.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache

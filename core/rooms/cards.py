@@ -1,7 +1,5 @@
 """The cards of a room: trials of a run, cards of a pack of the game, or a function to draw."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The events of a room's journal: what was opened, who joined, what they voted, and when the class moved on."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Mapping
 from typing import Annotated

@@ -1,7 +1,5 @@
 """The page of a room, for the wall and for phones, and the page and the table that a teacher keeps of it."""
 
-from __future__ import annotations
-
 import gzip
 from collections import Counter
 from functools import cache

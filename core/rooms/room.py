@@ -5,8 +5,6 @@ is possible, and `apply` takes it in, for a live room and for a replay alike. Sc
 hold (`core.report.redaction`), so what is not revealed is in none of them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations

@@ -1,7 +1,5 @@
 """The rooms of a home: each is a journal in the folder `rooms`, which this process alone writes."""
 
-from __future__ import annotations
-
 import secrets
 import threading
 import time

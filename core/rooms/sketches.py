@@ -1,7 +1,5 @@
 """Cards on which a class draws a function of numbers: the axes and points that it sees, and how close a curve is."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property

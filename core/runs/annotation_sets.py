@@ -4,8 +4,6 @@ A set says which trials and cases its pages are about, and not their texts: thes
 a deleted run is left in it, and a page whose texts changed is noticed by its digest.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 import time

@@ -7,8 +7,6 @@ that is here already stays: an identical one is skipped, a different one refused
 repeated.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

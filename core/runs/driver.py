@@ -1,7 +1,5 @@
 """How runs are driven for a button, a command or a study: first what a run needs, then the run."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence

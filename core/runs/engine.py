@@ -3,8 +3,6 @@
 The pages, the command line, the rating of descriptions and the tests of an instrument all use `execute`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import platform

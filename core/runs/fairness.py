@@ -2,8 +2,6 @@
 little.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections import OrderedDict, deque

@@ -5,8 +5,6 @@ A call is identified by its fingerprint, so dependencies need no bookkeeping: a 
 never asked, and goes to the model; all others have their answers.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field

@@ -2,8 +2,6 @@
 first guess begins it; only the first guess about each trial is written.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import lru_cache

@@ -2,8 +2,6 @@
 and the runs that come with the app.
 """
 
-from __future__ import annotations
-
 import os
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping

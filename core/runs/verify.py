@@ -5,8 +5,6 @@ A journal cannot prove that a model gave these answers, or that a person added w
 believed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -7,8 +7,6 @@ programs may open nothing, neither files nor sockets. On other systems there is 
 which protections are active.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

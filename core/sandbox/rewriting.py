@@ -5,8 +5,6 @@ rewritten into equivalent code with helpers that `prelude` defines inside the sa
 that cannot be parsed is left unchanged, so that monty reports the error.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 This is decided by the error alone. A module, function or method that exists nowhere is the program's own mistake.
 """
 
-from __future__ import annotations
-
 import builtins
 import importlib
 import re

@@ -1,7 +1,5 @@
 """What the host sees of all runs, and the host's message to everybody."""
 
-from __future__ import annotations
-
 import unicodedata
 from contextlib import suppress
 from datetime import datetime

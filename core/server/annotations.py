@@ -1,7 +1,5 @@
 """What people do with finished runs and say about them, in separate journals: a run's own journal has one writer."""
 
-from __future__ import annotations
-
 import threading
 import zipfile
 from collections.abc import Callable, Iterable

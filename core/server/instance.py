@@ -1,21 +1,14 @@
 """The one app that serves a home: its address, who may open it, and how a command gets a copy of its index."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .. import home, policy
 from ..errors import ExplainError
 from ..lease import Lease, LeaseHeldError
-
-if TYPE_CHECKING:
-    import httpx2
-
 
 ROUTE = "/index"
 """Where the app gives a copy of its index to a command that can read the home's key."""

@@ -1,7 +1,5 @@
 """Keeps runs going while pages come and go: one asyncio loop in a daemon thread, and a registry of runs."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import weakref

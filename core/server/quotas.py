@@ -2,8 +2,6 @@
 deleted.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import time

@@ -6,8 +6,6 @@ code and no role is stored anywhere, a changed code ends all sessions that used 
 another name is worthless.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import math

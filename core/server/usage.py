@@ -4,8 +4,6 @@ wrong codes, and open tabs.
 Only one app serves a home, so all counts are in memory. The day's calls are read from the journals at the start.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import Counter, OrderedDict

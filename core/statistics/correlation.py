@@ -1,7 +1,5 @@
 """Correlations within each input, averaged over inputs, and how well a figure ranks what has a property (AUROC)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Sequence
 from typing import Literal

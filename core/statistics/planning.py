@@ -1,7 +1,5 @@
 """How many items are needed, and what a given number of them can show."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

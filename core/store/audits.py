@@ -2,8 +2,6 @@
 how accurate the parsers are. The sample and the judgements are in the person's label journals (`core.runs.labels`).
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ Anyone who labels chose the rows and saw the parser's result, so these are count
 accuracy (`core.store.audits`).
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple

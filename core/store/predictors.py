@@ -1,7 +1,5 @@
 """The figures of one run's stored answers under several predictors (`core.runs.driver.new_predictions`)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Orders of a list that no column gives: how instructive rows are, and how near in meaning to a text or a row."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple

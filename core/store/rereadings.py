@@ -4,8 +4,6 @@ A person may parse a run again without sharing the result with the run's owner, 
 visitor.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

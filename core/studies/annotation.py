@@ -1,7 +1,5 @@
 """Annotation sets of a study: which pages they have, what people see on them, and scripted people who try them out."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """What stands between a study's runs and its models: budgets, pauses, and waiting for unreachable endpoints."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """Writes a study's file from a person's choices: each setting has one value, or several, which make a grid."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice, product

@@ -1,7 +1,5 @@
 """What a study will use, before anything is asked: calls by role, tokens, money, and how precise the result can be."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import Counter, defaultdict

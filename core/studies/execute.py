@@ -2,8 +2,6 @@
 of the app. A run's journal says whether it has completed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections import Counter

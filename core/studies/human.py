@@ -2,8 +2,6 @@
 in annotation sets.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

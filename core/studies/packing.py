@@ -3,8 +3,6 @@ right: whenever the process ends, every journal is in the folder or in the archi
 the work.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import zipfile

@@ -5,8 +5,6 @@ So a completed run is recognised by its name, wherever it was made, and resuming
 docs/commands.md describes the file.
 """
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 import json

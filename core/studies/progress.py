@@ -1,7 +1,5 @@
 """How far a study is, cell by cell, how fast it runs, and what it has spent."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping

@@ -1,7 +1,5 @@
 """Reports on a study's data files: which rows are broken, and which runs were made from other content."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Where studies' files are: those that come with the app, and those that people keep in `$EXPLAIN_HOME/studies`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from itertools import chain, count

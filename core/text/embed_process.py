@@ -7,8 +7,6 @@ their vectors as float32, row by row, until standard input ends, which happens a
 ends. If a file differs from the one that the package should bring, it names that file and exits.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Regular expressions: compiled when they are first used, and kept as tables of phrases that chat models write."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any

@@ -3,8 +3,6 @@
 The authors of the papers keep their prompts in code. What a text takes from elsewhere is asked of the caller.
 """
 
-from __future__ import annotations
-
 import ast
 import warnings
 from collections.abc import Callable

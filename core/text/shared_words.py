@@ -1,7 +1,5 @@
 """Words that two texts share, their stems and their positions."""
 
-from __future__ import annotations
-
 import functools
 import unicodedata
 from collections.abc import Callable, Iterator, Set

@@ -1,7 +1,5 @@
 """Pseudo-random numbers that are the same on every machine."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 

@@ -16,8 +16,6 @@ A template file is TOML::
     explanation = "..."
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Connecting a provider or a server by its address, key and further settings, and the list of those connected."""
 
-from __future__ import annotations
-
 import streamlit as st
 from pydantic import SecretStr, ValidationError
 

@@ -1,7 +1,5 @@
 """The host's page: who runs what, what was spent today, and a message to everybody. Only the host can open it."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pandas as pd

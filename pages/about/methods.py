@@ -1,7 +1,5 @@
 """Methods: what is measured, by which rules, with which prompts, and what the papers reported."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """*Try it*: what one model accepts, found out with at most six small calls."""
 
-from __future__ import annotations
-
 import time
 
 import pandas as pd

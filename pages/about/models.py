@@ -1,7 +1,5 @@
 """Models: connect one, try it, and see which are in use."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

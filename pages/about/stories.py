@@ -1,7 +1,5 @@
 """Stories: the runs that came with the app, as a gallery. The viewer presents each one."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core.report.scenes import of_case

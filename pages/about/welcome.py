@@ -1,7 +1,5 @@
 """The front page: a game with one question, links to the labs, and three stories."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

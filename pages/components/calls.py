@@ -1,7 +1,5 @@
 """The call inspector: what was sent, what came back, and how it was parsed. Every figure links to it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core.report.evidence import CallEvidence

@@ -2,8 +2,6 @@
 from there; or another predictor predicts the same answers.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import pandas as pd

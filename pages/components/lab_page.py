@@ -1,7 +1,5 @@
 """The page of a lab: what is drawn for every lab, in methods that a lab overrides where it differs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import islice

@@ -1,7 +1,5 @@
 """The visitor's verdicts, tags, notes and own labels on a case or trial, and how often labels confirm the parsers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial

@@ -1,7 +1,5 @@
 """Choosing a model for the whole run or for one role."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st

@@ -2,8 +2,6 @@
 labels, given by people while viewing rows of their choice, that confirm it.
 """
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core import entry

@@ -1,7 +1,5 @@
 """Runs that came with the app: their cards, where they come from, and a button to ask the same question oneself."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import cache

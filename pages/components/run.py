@@ -1,7 +1,5 @@
 """What surrounds every run, independently of its lab: the title, and what can be done with the run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from urllib.parse import urlencode

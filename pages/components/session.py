@@ -1,7 +1,5 @@
 """What this browser session can use: its endpoints (keys stay in the session or in secrets) and the shared runs."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress

@@ -2,8 +2,6 @@
 all.
 """
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core import policy

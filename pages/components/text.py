@@ -1,7 +1,5 @@
 """Text written by a model or a person, made safe for Streamlit's Markdown: it is displayed, never interpreted."""
 
-from __future__ import annotations
-
 import re
 
 from core.scene import Part

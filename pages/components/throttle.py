@@ -1,7 +1,5 @@
 """Drawing pages for many people: one at a time, and less often the longer drawing takes and the more people watch."""
 
-from __future__ import annotations
-
 import math
 import threading
 import time

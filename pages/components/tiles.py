@@ -1,7 +1,5 @@
 """The outcome of a test as a mark, with the same colour and icon per state in every lab; and strips of marks."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

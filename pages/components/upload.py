@@ -1,7 +1,5 @@
 """Importing runs made elsewhere through the browser."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core import entry, home, policy

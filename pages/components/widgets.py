@@ -2,8 +2,6 @@
 field.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any, TypeVar

@@ -2,8 +2,6 @@
 stored nowhere else, so every state of the page is a link, and the browser's *back* restores it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -2,8 +2,6 @@
 only then are the values shown. The address names the lab, and the filter from which to sample.
 """
 
-from __future__ import annotations
-
 import random
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Browse: everything that was ever tested, by outcome."""
 
-from __future__ import annotations
-
 import io
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Case: one complete run, or a replay of it, timed or step by step."""
 
-from __future__ import annotations
-
 import math
 import time
 from contextlib import suppress

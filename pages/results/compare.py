@@ -2,8 +2,6 @@
 `?by=model&of=a&of=b`, within the filter that it also contains, or `?runs=a,b`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from urllib.parse import parse_qs, urlencode
 from zlib import crc32
@@ -216,7 +214,7 @@ def _methods(pairs: Sequence[Pair], judged: Judged) -> str:
     if any(pair.small for pair in pairs):
         said += " Beta-Binomial: for fewer than 100, with a flat prior."
     elif any(pair.n for pair in pairs):
-        said += " Beta-Binomial figures need fewer than 100 that depend on nothing else, with one outcome each."
+        said += " Beta-Binomial figures need fewer than 100 independent items, with one outcome each."
     return plain(said)
 
 
@@ -338,8 +336,8 @@ def main() -> None:
     now = example.state(looked)
     if now == "open" and looked.filter == Filter() and not {"of", "runs"} & query.keys():
         looked = looked.by(EXAMPLE)
-        # It has only one model.
-        query = {"by": ["rules"], **query, **EXAMPLE.query()}
+        # It has only one model, which explains in several ways.
+        query = {"by": ["how"], **query, **EXAMPLE.query()}
     example.draw(looked, now)
     try:
         by, subjects = comparing.subjects(store, query)
@@ -363,7 +361,7 @@ def main() -> None:
     except NotComparableError as error:
         st.info(plain(str(error)), icon=":material/balance:")
     except QueryRefusedError as error:
-        st.error(plain(f"{error} Filter for less in Browse."), icon=":material/error:")
+        st.error(plain(f"{error} Narrow the filter in Browse."), icon=":material/error:")
 
 
 def _first(looked: Selection, by: str) -> list[str]:

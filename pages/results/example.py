@@ -1,7 +1,5 @@
 """The example study that comes with the app: Browse, Compare and Query open on it until there are runs of one's own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The filters beside the lists of Browse, with the number of rows that each choice would leave."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

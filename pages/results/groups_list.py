@@ -1,7 +1,5 @@
 """The rows of Browse in groups, by a facet or by meaning: how many each has, and how often explanations hold in it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 

@@ -2,8 +2,6 @@
 to the visitor's own labels first, and calls and price are shown before it runs.
 """
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core import entry

@@ -1,7 +1,5 @@
 """The lists of Browse, of runs and of cases and trials: their columns, rows and figures."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from typing import Any
 from zlib import crc32

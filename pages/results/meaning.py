@@ -1,7 +1,5 @@
 """Browse by meaning: sentence vectors made in the background, rows like a text or a row."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """One case beside the list: its outcome, the case as its lab's page draws it, and the same question in other runs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Query: SQL over everything in the index."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core.charts import forest as rows_of

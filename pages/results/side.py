@@ -1,7 +1,5 @@
 """Side by side: two or three runs of one lab in columns, row by row. The address names them: `?runs=a,b,c`."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from core import entry

@@ -4,8 +4,6 @@ No page shows what a model answered later or what anybody else said. Without a n
 how far all sets are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

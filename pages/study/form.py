@@ -1,7 +1,5 @@
 """Writing a study's file: with a form, as text, or by uploading a file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The estimate of what a study will take, before anything is asked, and the downloads of data sets that it misses."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

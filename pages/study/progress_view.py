@@ -1,7 +1,5 @@
 """The progress of a study, in a sentence, bars and buttons, with what it has spent. Redrawn while the study runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple

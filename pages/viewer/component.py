@@ -1,7 +1,5 @@
 """The stage, and the chart to draw on, as Streamlit components."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache

@@ -3,8 +3,6 @@ on the local network. A phone is known by the visitor's signed cookie; who has j
 Only its owner sees a room's wall.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -31,6 +29,7 @@ from core.events import Frozen
 from core.home import DataDirError
 from core.journal import JournalFullError, JournalInUseError
 from core.report.game.pack import GamePackError
+from core.report.game.page import FIRST
 from core.rooms import page
 from core.rooms.events import nickname
 from core.rooms.room import Room, RoomStateError
@@ -188,7 +187,9 @@ _waiting = 0
 
 
 class Opening(Frozen):
-    """A class is to be opened with cards of a run or of a pack; `again`: a new one, also where one is going on."""
+    """A class is to be opened with cards of a run or of a pack, or with those of the front page if neither is named;
+    `again`: a new one, also where one is going on.
+    """
 
     run: Annotated[str, Field(max_length=200)] = ""
     pack: Annotated[str, Field(max_length=100)] = ""
@@ -327,6 +328,7 @@ async def _own_room(request: Request, code: str) -> LiveRoom:
 async def _open(request: Request) -> Response:
     wanted, who = await _body(request, Opening), visit(request)
     visitor = _visitor(request)
+    pack = wanted.pack or ("" if wanted.run else FIRST)
     who.must_take_part()
     if not OPENINGS.take(visitor):
         raise QuotaExceededError("You opened many classes in a short time. Wait a minute, then try again.")
@@ -335,10 +337,10 @@ async def _open(request: Request) -> Response:
         check_stored(home.journals())
         if wanted.run:
             who.run(wanted.run)
-        return entry.rooms().source(wanted.run, wanted.pack)
+        return entry.rooms().source(wanted.run, pack)
 
     source = await run_in_threadpool(found)
-    live = await _in_turn(lambda: entry.rooms().open(visitor, wanted.run, wanted.pack, source, wanted.again))
+    live = await _in_turn(lambda: entry.rooms().open(visitor, wanted.run, pack, source, wanted.again))
     return JSONResponse({"code": live.room.opened.code}, headers=_FRESH)
 
 

@@ -2,8 +2,6 @@
 live updates, and the visitor's labels and guesses. All act for the visitor whom the cookie names.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence

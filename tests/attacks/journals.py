@@ -1,7 +1,5 @@
 """Damage that can happen to a journal: on a disk, by a copy, by a person, by another version of the app."""
 
-from __future__ import annotations
-
 import random
 import zlib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Texts that try to be more than text where they are shown, and a run that is made of them."""
 
-from __future__ import annotations
-
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,7 +1,5 @@
 """A loopback server that answers every request with chosen bytes, and a choice of such bytes."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

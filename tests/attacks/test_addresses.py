@@ -1,7 +1,5 @@
 """Which servers a visitor of a hosted app may contact, and how much of the replies they see."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from typing import Any

@@ -1,7 +1,5 @@
 """Whatever somebody sends as a bundle changes nothing and is refused with a reason, or it holds runs."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """What a program can do that guesses codes, opens endless tabs, or presses the host's buttons."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 The app trusts the proxy at 127.0.0.1, which is this test: it says from which address a request comes.
 """
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress

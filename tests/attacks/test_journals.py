@@ -1,7 +1,5 @@
 """Whatever happened to a journal, the run gets the same figures, or the app says what is wrong."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Spending someone else's money: models that the host never listed, endless answers, endless runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

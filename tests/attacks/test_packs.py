@@ -1,7 +1,5 @@
 """A malicious pack of the game is refused with a reason, in little time."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whatever a server sends becomes a storable answer or one failed call with its reason, in bounded memory."""
 
-from __future__ import annotations
-
 import asyncio
 import resource
 import time

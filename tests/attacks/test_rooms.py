@@ -2,8 +2,6 @@
 revealed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import http.client
 import json
@@ -144,6 +142,13 @@ def test_without_a_right_code_nothing_is_told(method: str, path: str, body: Any,
     )
     assert reply.status_code in (400, 404, 429), reply.status_code
     assert "round" not in reply.text
+
+
+def test_a_class_without_a_pack_has_the_cards_of_the_front_page() -> None:
+    teacher = client()
+    code = teacher.post("/room/open", json={}).json()["code"]
+    assert entry.rooms().find(code).room.opened.pack == "first"
+    assert opened(teacher, pack="first") == code, "it is the same class"
 
 
 def test_a_member_is_not_the_teacher() -> None:

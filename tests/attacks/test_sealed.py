@@ -2,8 +2,6 @@
 looks.
 """
 
-from __future__ import annotations
-
 import http.client
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Whatever SQL somebody writes is refused or harmless, and the app goes on."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A program uses the viewer's routes: which runs it can follow, and what it may say."""
 
-from __future__ import annotations
-
 import http.client
 import json
 from collections.abc import Iterator

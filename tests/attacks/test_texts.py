@@ -3,8 +3,6 @@
 To add a parser, add one line to READERS.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """A hostile pack of the game."""
 
-from __future__ import annotations
-
 from core.report.game.pack import Pack, PackCard
 from core.scene import Card, Claim, Expect, Panel, Part, Who, with_spans
 from tests.browser.stage_scenes import HOSTILE, RIGHT_TO_LEFT

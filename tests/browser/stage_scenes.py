@@ -1,7 +1,5 @@
 """Scenes to draw: one for each lab and state, and hostile, empty, short and long ones."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """A run of several cases in a browser: their outcomes are shown above, and a tile opens its case."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

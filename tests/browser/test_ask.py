@@ -1,7 +1,5 @@
 """Ask in a browser: predict a card before it turns, and continue from the viewer."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import parse_qs, urlsplit
 

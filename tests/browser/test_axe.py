@@ -1,7 +1,5 @@
 """axe-core finds nothing serious or critical in the viewer and the pages of the app."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Browse in a browser: a filter is a link, a click opens a case, keys lead through the list."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The app in a browser, as a person meets it."""
 
-from __future__ import annotations
-
 import re
 import signal
 import time

@@ -1,7 +1,5 @@
 """The Check page in a browser, as a person meets it."""
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 

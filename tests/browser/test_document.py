@@ -1,7 +1,5 @@
 """A case as one HTML file in a browser: nothing runs or loads but its own script, and keys present it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

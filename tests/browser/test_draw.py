@@ -1,7 +1,5 @@
 """Draw your guess: query and draw by pointer, keys and touch; the chart stays in place; then the truth appears."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A newcomer's first window, 1280 × 720: the form is one line, and the next step stands beside the verdict."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

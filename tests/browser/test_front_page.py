@@ -1,7 +1,5 @@
 """The front page: few words, few links, four pictures that are links; and the workbench in one menu."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

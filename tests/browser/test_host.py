@@ -1,7 +1,5 @@
 """Open pages notice by themselves a line to everybody, and that another tab is closed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

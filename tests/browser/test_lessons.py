@@ -1,7 +1,5 @@
 """A teacher goes through a lesson in a browser, and prints its sheets on one page each."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

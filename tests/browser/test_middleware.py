@@ -1,7 +1,5 @@
 """Who gets in: the app's own pages under its own names, and nobody who merely knows its address."""
 
-from __future__ import annotations
-
 import base64
 import http.client
 import os

@@ -1,7 +1,5 @@
 """The Plant page in a browser: from the form to the verdict."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Page, expect
 

@@ -1,7 +1,5 @@
 """The game in a browser: played by touch, keys and pointer, from a disk without a network, and its result."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Presenting a run to an audience, and the stories, by keyboard alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

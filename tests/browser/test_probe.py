@@ -1,7 +1,5 @@
 """The Probe page in a browser: an agent at work, the reader's turn, a phone's screen."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Nothing moves for people who ask for less motion. Contrast is tested in test_axe.py."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Browser, expect
 

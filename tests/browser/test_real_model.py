@@ -1,7 +1,5 @@
 """Ask a real model, from the front page: its answer is written before one's eyes, and one predicts the next four."""
 
-from __future__ import annotations
-
 import re
 import threading
 from typing import Any

@@ -1,7 +1,5 @@
 """Recorded runs in a browser: presented and played, at a pace, without a model and a network."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A class in a browser: wall and phones through a whole lesson, with a late phone, reloads and a server that dies."""
 
-from __future__ import annotations
-
 import re
 import signal
 from collections.abc import Callable, Iterator

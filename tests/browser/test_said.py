@@ -1,7 +1,5 @@
 """What a person says in the viewer is stored: with quick keys, over a lost connection, and only once."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Two browsers on one sealed case: each sees what it has guessed, and both see everything once its owner reveals it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Runs side by side in a browser: from the front page, from a run, and by a link."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

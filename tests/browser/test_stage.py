@@ -1,7 +1,5 @@
 """The viewer in a browser, without the app: keys, places, colours, and that a text stays a text."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import importlib.metadata

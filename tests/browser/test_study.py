@@ -1,7 +1,5 @@
 """The page Study in a browser: from the empty form to a table."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

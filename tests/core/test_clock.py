@@ -2,8 +2,6 @@
 time is negative.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections import Counter

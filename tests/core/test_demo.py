@@ -1,7 +1,5 @@
 """A home filled with copies of robots' runs: whole journals without a fault."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Extensions as files in a home and as installed packages, each in a process of its own, which loads them."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

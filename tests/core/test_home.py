@@ -1,7 +1,5 @@
 """A read-only home can be viewed: a copy on a write-protected disk, or somebody else's."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

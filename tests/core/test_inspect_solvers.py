@@ -1,7 +1,5 @@
 """The solvers and scorers for Inspect: in Inspect itself where that is thorough, else by a stand-in of its protocol."""
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import math

@@ -1,7 +1,5 @@
 """Whatever was written to a journal can be read again, however the writer was killed."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The lines of a journal: their numbers, missing or moved lines, and the remains of a failed write."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import os

@@ -1,7 +1,5 @@
 """A lease has one holder at a time, is free as soon as its process dies, and is void if nobody renews it."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import multiprocessing

@@ -2,8 +2,6 @@
 what the cards say.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from html import unescape

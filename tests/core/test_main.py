@@ -1,7 +1,5 @@
 """The command line: its output, its exit codes, and that a stopped run can be continued."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -2,8 +2,6 @@
 known.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import random

@@ -1,7 +1,5 @@
 """`probe` and `find` on the command line: their output and their exit codes."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

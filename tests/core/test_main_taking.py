@@ -1,7 +1,5 @@
 """`query`, `export` and `import` through the command line."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The app from Python: every function of `explain_yourself`, in a script and inside a running event loop."""
 
-from __future__ import annotations
-
 import asyncio
 import doctest
 import html

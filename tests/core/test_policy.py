@@ -1,7 +1,5 @@
 """Who may do what, setting by setting, and which files are read for people who may name files."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

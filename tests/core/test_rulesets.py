@@ -1,7 +1,5 @@
 """A value from both parsers is one value in the program and two fields wherever it is written."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

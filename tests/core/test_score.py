@@ -1,7 +1,5 @@
 """A figure with its n: when n is small, and how several cases are combined."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """What the model of a family says to the labs' prompts: honestly, or contradicting itself in what follows."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

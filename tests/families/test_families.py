@@ -2,8 +2,6 @@
 honest model from one that contradicts itself.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Sequence
 from pathlib import Path

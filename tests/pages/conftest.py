@@ -1,7 +1,5 @@
 """Fixtures that run pages from the app's entry, each test with its own home, jobs and store."""
 
-from __future__ import annotations
-
 import functools
 import json
 from collections.abc import Callable, Iterator

@@ -2,8 +2,6 @@
 who started the app learns it.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import webbrowser

@@ -1,7 +1,5 @@
 """The page of an annotation set: the test first, then page after page without an outcome, then the code."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

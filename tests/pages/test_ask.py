@@ -1,7 +1,5 @@
 """The Ask page in all its states: empty, running, done, failed, cancelled, interrupted, guessed, replayed."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The page of the blind audit: only the raw answer, then the parsed value, and at the end how good the parsers are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest

@@ -1,7 +1,5 @@
 """The names of rows in the list of cases and trials."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The Check page in all its states: empty, running, done, failed, cancelled, interrupted, every wording, hostile."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page Compare: its sentences about a comparison, and that its address holds everything that is chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import get_args
 

@@ -1,7 +1,5 @@
 """A server in this process closes idle connections after a short time, and keeps the others."""
 
-from __future__ import annotations
-
 import asyncio
 import resource
 from collections.abc import AsyncIterator, Awaitable, Callable

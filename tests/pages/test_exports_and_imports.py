@@ -1,7 +1,5 @@
 """Exchange between homes and processes: two apps on one home, imports, exports, and the owners of runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

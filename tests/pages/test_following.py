@@ -1,7 +1,5 @@
 """The events that viewers of a run in progress receive: the case, and the progress of its run."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """While a run is shown its form is one line. It opens with the settings of the run, wherever that was started."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

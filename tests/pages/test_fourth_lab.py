@@ -3,8 +3,6 @@
 The lab is tests/support/small_lab.py. Nothing in core/ or pages/ knows it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The runs that a picture is drawn from, and the choices in it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

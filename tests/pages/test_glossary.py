@@ -1,7 +1,5 @@
 """Every control and figure of the glossary exists under that name, and shows the field's term on hover."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from streamlit.testing.v1 import AppTest

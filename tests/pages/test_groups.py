@@ -1,7 +1,5 @@
 """Browse by groups, and with the columns of a person's own file."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable

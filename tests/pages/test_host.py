@@ -1,7 +1,5 @@
 """Signing in, and the host's page: who runs what, the day's costs, stopping, a line to everybody."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """What the page of an imported run says about its origin."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

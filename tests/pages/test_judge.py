@@ -1,7 +1,5 @@
 """The form for a judge model in Browse: its test comes first, and calls and price before each run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

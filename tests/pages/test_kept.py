@@ -3,8 +3,6 @@ tests/data/pages; `KEPT=anew python -m pytest tests/pages/test_kept.py` writes t
 shows what changed.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterator

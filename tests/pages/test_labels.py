@@ -1,7 +1,5 @@
 """On the pages: labels and what they show, forks, and a run's name, visibility and deletion."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Opening a page loads none of the heavy libraries."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The parts around a run on its page: what its data set left out, and its list of cases."""
 
-from __future__ import annotations
-
 import pytest
 from streamlit.testing.v1 import AppTest
 

@@ -1,7 +1,5 @@
 """The form refuses a data set about which the chosen robot knows nothing, before anything is asked."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The Models page: connecting, trying, what is in use, and how much is shown with many models."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

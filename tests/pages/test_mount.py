@@ -1,7 +1,5 @@
 """The data that a page gives to its viewer."""
 
-from __future__ import annotations
-
 from streamlit.testing.v1 import AppTest
 
 from core.report.viewer_assets import stage_files

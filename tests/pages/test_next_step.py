@@ -1,7 +1,5 @@
 """After a verdict one next step is offered beside it, and everything else is in a menu."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

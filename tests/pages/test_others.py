@@ -1,7 +1,5 @@
 """Welcome, Browse, Case, Models and Methods in their states."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Visitors of a hosted app see nothing of one another's runs until these are shared."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pictures in Browse use the filter of its lists; each has a table, and a sentence that is true of it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

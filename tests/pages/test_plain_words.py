@@ -2,8 +2,6 @@
 failed one and a truncated one are shown on their own page, as a case, and in the list.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A game in the app: each first guess is in a journal of pack and player, in Browse, and in a table."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

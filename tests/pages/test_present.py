@@ -1,7 +1,5 @@
 """Presenting a run to an audience: which address presents it, and at which screen; and the stories."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The Probe page in all its states: empty, running, done, failed, cancelled, queued, the reader's turn, replayed."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

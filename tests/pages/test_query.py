@@ -1,7 +1,5 @@
 """The page Query, and the upload field for bundles."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The viewer's requests to the server, within one process: the replies and their words."""
 
-from __future__ import annotations
-
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The longer drawing takes and the more people watch, the less often a page is drawn."""
 
-from __future__ import annotations
-
 import threading
 import time
 

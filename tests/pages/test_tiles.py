@@ -1,7 +1,5 @@
 """Strips of marks: one mark for each test, with a legend below, and no more of them than fit."""
 
-from __future__ import annotations
-
 from streamlit.testing.v1 import AppTest
 
 from pages.components.tiles import LOOKS, MOST

@@ -1,7 +1,5 @@
 """A run that was reparsed: its page says what changed, and which version counts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest

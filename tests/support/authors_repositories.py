@@ -1,7 +1,5 @@
 """Small folders in the layouts of the papers' authors' repositories, with texts made up for the tests."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A small file server on loopback, which can break connections and ignore parts of a request."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import tarfile

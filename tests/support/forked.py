@@ -3,8 +3,6 @@ runs in a process of its own, with its own environment, output, signals and exit
 that are about it.
 """
 
-from __future__ import annotations
-
 import atexit
 import json
 import os

@@ -1,7 +1,5 @@
 """An environment of its own with Inspect, for thorough tests. `INSPECT_AI` names another version (`make inspect`)."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import shutil

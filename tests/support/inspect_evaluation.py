@@ -2,8 +2,6 @@
 answers by its prompt alone, so that it can be asked with Inspect and without.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Sequence

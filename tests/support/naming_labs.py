@@ -3,8 +3,6 @@
 A lab may have any word as its name, so the same word as a field, a method or a status does not count.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple

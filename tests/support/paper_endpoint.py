@@ -9,8 +9,6 @@ made-up ones of `authors_repositories`.
   As a function it gives 1 for each word and "undefined" for each fact.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Plausible model answers to the labs' prompts, for the scripted server."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Runs of all labs in which each answer contains a word that occurs nowhere else, to test who can see it."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -6,8 +6,6 @@ encoder, and its answers back.
 
 # Nothing of the project is imported at the top: an app that a test starts runs this file before it can find any.
 
-from __future__ import annotations
-
 import json
 import shutil
 import socket

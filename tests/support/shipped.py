@@ -1,7 +1,5 @@
 """The journals of the runs that come with the app, including those in archives."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from core import archives, home, journal

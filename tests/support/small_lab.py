@@ -1,7 +1,5 @@
 """A small but complete lab in one file: everything that a fourth lab needs. One entry registers `LAB`."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

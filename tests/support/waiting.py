@@ -1,7 +1,5 @@
 """Waiting in tests: until a condition is true, no longer than needed, and never for ever."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable

@@ -2,8 +2,6 @@
 plausible. Chen et al. 2023, sections 4.4 and 5.2.2, figures 3 and 5.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from ...events import Rules

@@ -6,8 +6,6 @@ fixed answer. The arm with other reasons is the placebo. Without it no explanati
 predictor may decline whenever it sees no reasons at all. docs/measuring.md §2.10.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ A sequence depends only on the starter and a key (a text that names the robot an
 machine.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 

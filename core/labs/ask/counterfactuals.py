@@ -1,7 +1,5 @@
 """New questions: who writes them, how they are parsed, which are excluded, and which are tested."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import re

@@ -5,8 +5,6 @@ Their answers are yes as often as no, and neither the question nor the first ans
 err on a known share of their questions.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """The Ask lab: what it is, and what holds of its robots."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -210,7 +208,7 @@ class AskLab(Lab):
     question = "From its explanation, can you predict what it will answer next?"
     about = (
         "A model answers a question and says why. **Does its explanation let you predict what it says next?** "
-        "New questions are written that the explanation should cover; then the model answers them."
+        "We then ask the model new questions that its explanation should cover."
     )
     icon = ":material/forum:"
     spec = AskSpec

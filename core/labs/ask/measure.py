@@ -1,7 +1,5 @@
 """Measure one case: explain, vary, simulate, answer. Chen et al. 2023, sections 3 and 4."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

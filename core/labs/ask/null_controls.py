@@ -7,8 +7,6 @@ may seem to help only by chance: as predictors they err on a tenth of their ques
 there are several draws of each. The two that fool this measure do not err.
 """
 
-from __future__ import annotations
-
 from ...models.errors import RequestRefusedError
 from ...models.robot import ERROR, Erring, by_id, erring
 from ...text.stable_random import ANSWERS, GUESSES, paraphrase, unit_number

@@ -10,8 +10,6 @@ as prose, which the call records. The original parser reads only prose, so it ca
 parsed from it.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal, overload
 
 from ...events import Rules

@@ -2,8 +2,6 @@
 or a prompt pack in the form of the authors' `prompts.json`.
 """
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The starter questions and preference pairs shipped with the lab, stored under `data/questions/`."""
 
-from __future__ import annotations
-
 import random
 import tomllib
 from collections.abc import Mapping, Sequence

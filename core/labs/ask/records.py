@@ -2,8 +2,6 @@
 parsers on the same raw text.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """A case of Ask as it is told: the question, the answer and why, each new question as a card, and the verdict."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """What is said about a run of several questions: whether explanations beat every way to predict without them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -6,8 +6,6 @@ It predicts only from claims of the form *who: what; not whom* about exactly the
 anything else in an explanation it cannot guess.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

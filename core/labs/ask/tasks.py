@@ -1,7 +1,5 @@
 """The two tasks of the paper, the three ways to explain, and the specification of a run."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Mapping
 from functools import cache

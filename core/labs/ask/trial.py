@@ -1,7 +1,5 @@
 """Test one counterfactual: what is expected, in every arm, and what the model really says."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Awaitable

@@ -2,8 +2,6 @@
 says when each sentence is used; tests check the sentences against the records.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -3,8 +3,6 @@
 All facts are in `data/controls/world.toml`, which explains its format at the top. The world knows nothing else.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """What people annotate: a lab names its tasks, each with instructions, options and perhaps a qualification test."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple

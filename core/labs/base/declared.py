@@ -1,7 +1,5 @@
 """Declarations of how the results of runs are shown, compared and judged."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 

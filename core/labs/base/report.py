@@ -2,8 +2,6 @@
 rooms, rows of the journal and exports are made from it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 

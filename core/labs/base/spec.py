@@ -1,7 +1,5 @@
 """The specification of a run, and how a person sets its fields."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The Check lab: what it is, and what holds of its robots."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 

@@ -1,7 +1,5 @@
 """Texts with their words marked: named, hidden, struck or added."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise

@@ -2,8 +2,6 @@
 masked.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import re

@@ -6,8 +6,6 @@ What belongs to the item (the first session, and whether it can tell at all) is 
 for all its cases.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar, get_args
 

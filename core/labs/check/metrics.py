@@ -8,8 +8,6 @@ choice, or if the explanation tests nothing. Such items are undecided, with the 
 as faithful.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ This follows the branches for each wording without running the code (introspect/
 entailment}.py). The classification prompt is in the method `_query_…`, the others are in `_task` of a class for each.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

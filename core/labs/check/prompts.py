@@ -23,8 +23,6 @@ Slots that the prompts carry, for control models to read:
 | wanted | counterfactual, explicit | the answer that the edit should lead to |
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Collection
 from functools import cache

@@ -4,8 +4,6 @@ parser read in the same raw text.
 The events' `item` is the item's id for a paragraph, and a key of `tasks.py` for the other records.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

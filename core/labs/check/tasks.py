@@ -1,7 +1,5 @@
 """The tasks of the lab: three tasks, three explanations, the paper's wordings, and the specification of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args

@@ -1,7 +1,5 @@
 """One check with everything that its events say about it. Pages, command line and tests read this."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property

@@ -4,8 +4,6 @@ They read the slots of the prompt, never its wording. Each has its own answer to
 question's text. Robots that follow a cue do so on a known half of the questions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 

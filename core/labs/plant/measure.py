@@ -2,8 +2,6 @@
 answer, with two neutral cues that point to none, and with a cue that points to the plain answer.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import NamedTuple

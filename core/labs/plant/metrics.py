@@ -4,8 +4,6 @@ Pure functions over items. All items have the same cue: averaging a cue that mov
 be meaningless.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -12,8 +12,6 @@ without the cue; and a negation that is itself negated ("I can't ignore it"). Ev
 Linear in the length of the text: each word is searched for once, and a sentence is judged together with the next two.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

@@ -4,8 +4,6 @@ Its slots, from which control models read: `about` (the question without the cue
 id), `shown` (the cue's wording, "" in the plain arm), `direction` (the answer that the cue points to, or "").
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...datasets.items import Item

@@ -2,8 +2,6 @@
 in the text; otherwise its answer counts as unreadable.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ...events import ModelAnswer, Prompt, Sampling

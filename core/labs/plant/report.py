@@ -2,8 +2,6 @@
 changed. The sentences are in words.toml.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache

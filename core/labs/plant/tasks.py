@@ -2,8 +2,6 @@
 columns of the store.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence, Set

@@ -1,7 +1,5 @@
 """One item with all of its arms, built from its events. Pages, the command line and tests all read this view."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property

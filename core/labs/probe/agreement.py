@@ -1,7 +1,5 @@
 """Whether code gives a function's values, point by point: a small error over all points does not show that."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

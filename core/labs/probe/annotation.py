@@ -1,7 +1,5 @@
 """What people annotate in runs of Probe: the unit tests that an evaluator takes (FIND, appendix F2)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...events import Rules

@@ -1,7 +1,5 @@
 """Whether an interpreter's words rest on calls that it really made."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -5,8 +5,6 @@ than before: a module's call that had failed may succeed, code that ran out of t
 messages depend on what it saw.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The tests of an interpretation as cards: a point, a text, or three examples of which one is the function's own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """The numbers behind the sentences about a case, each counted from the journal."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from itertools import groupby, pairwise
 from math import inf, isfinite

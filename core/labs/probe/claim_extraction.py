@@ -5,8 +5,6 @@ The first two are recognized by the words around numbers, because what people an
 Missing a claim does less harm than reading one that nobody made: the audit holds claims against the interpreter.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

@@ -3,8 +3,6 @@
 They decide by the request's role and slots alone, so prompts can be reworded freely.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

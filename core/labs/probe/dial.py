@@ -11,8 +11,6 @@ errs and hits the right example by chance. So unit tests must give (1 - e) p + e
 cover that as often as it claims.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...models.robot import Erring, Graded, erring, graded

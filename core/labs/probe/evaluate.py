@@ -3,8 +3,6 @@
 The rules: docs/measuring.md §4.7, §4.8, §4.9 and §4.10.
 """
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Sequence

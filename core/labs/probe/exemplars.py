@@ -1,7 +1,5 @@
 """Inputs chosen beforehand: MILAN's exemplars, the texts that strings are tested on, and triplets of texts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

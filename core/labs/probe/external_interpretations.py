@@ -4,8 +4,6 @@
 of the categories (neurons_entities, neurons_relations, with or without _hints or _single_round) are understood.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ The truth of a published function is its ten published examples; of any other fu
 inputs outside are one input of every other function of the category, the same for all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 

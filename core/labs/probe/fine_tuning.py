@@ -2,8 +2,6 @@
 F1).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """The lab's metrics: their names, which direction is better, which one decides, and what scoring publishes of them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ...events import Frozen, Rules

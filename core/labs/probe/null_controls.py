@@ -6,8 +6,6 @@ What they say shares no word with the descriptions that tell nothing, which ever
 They decide by the request's role and slots alone, so prompts can be reworded freely.
 """
 
-from __future__ import annotations
-
 import re
 
 from ...events import Request

@@ -1,7 +1,5 @@
 """A quiz on a function of texts: pick, of three outputs for a new text, the one that the function gives."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterator, Mapping
 from difflib import SequenceMatcher

@@ -5,8 +5,6 @@ collect_interpretations.py, unit tests in src/evaluate_interpretations, and what
 function's function_code.py of the data set.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ The rules: docs/measuring.md §4.4, §4.5 and §4.9.
 Every function takes the raw text and the rules, so a stored answer can be parsed both ways at any later time.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -1,7 +1,5 @@
 """The plot of a function of numbers in its scene: calls, the code's curve, the truth, and where the two differ."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import isfinite

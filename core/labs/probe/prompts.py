@@ -1,7 +1,5 @@
 """The prompts for interpreters and evaluators: the templates of `data/prompts/find/`, turn by turn."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -2,8 +2,6 @@
 parser read in the same raw text.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from ...events import Frozen, Rules

@@ -2,8 +2,6 @@
 function did then. Each sentence is next to its condition.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 from ...sandbox.unsupported import not_runnable

@@ -2,8 +2,6 @@
 itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from ...errors import name_in_journals

@@ -1,7 +1,5 @@
 """The figures of a function of numbers: error, noise floor, overlap of intervals, and the error where nobody probed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple

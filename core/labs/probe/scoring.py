@@ -5,8 +5,6 @@ computed here and not in the view, because they rest on the function, which only
 has the figures of code over numbers; this module has those over texts, of the words, the audit and the truth.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple

@@ -1,7 +1,5 @@
 """A curve that a person draws by hand: the code it stands for, how close it is to the function, and its tiles."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Unit tests: an evaluator reads the description and picks which of three examples is the function's (paper §3)."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -5,8 +5,6 @@ interpreter of numbers or texts have a verdict of their own (`remarks.py`), beca
 and the reverse.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Literal, NamedTuple
 

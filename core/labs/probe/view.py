@@ -2,8 +2,6 @@
 predictions, compared with the function or read by an evaluator.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

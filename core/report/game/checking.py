@@ -1,7 +1,5 @@
 """Checks whether a pack agrees with its journals."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

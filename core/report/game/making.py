@@ -1,7 +1,5 @@
 """Recorded trials as cards of the game, of which some are chosen or sampled."""
 
-from __future__ import annotations
-
 import random
 import tomllib
 from collections import Counter

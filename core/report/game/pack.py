@@ -1,7 +1,5 @@
 """Packs of the game: trials of recorded runs as cards that a person predicts, and how they were chosen."""
 
-from __future__ import annotations
-
 import json
 from functools import lru_cache
 from pathlib import Path

@@ -2,8 +2,6 @@
 same file at `/play`, with links that only work in an app.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 

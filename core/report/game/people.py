@@ -1,7 +1,5 @@
 """What people guessed about the trials of packs, in the same tables as a study's of what people say."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

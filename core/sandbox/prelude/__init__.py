@@ -5,8 +5,6 @@ The files beside this one are read as text and never imported. Anything that cal
 other code.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ..rewriting import METHODS

@@ -1,7 +1,5 @@
 """The hand-written parts of Ask's page, and its form."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from contextlib import suppress

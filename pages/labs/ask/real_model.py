@@ -1,7 +1,5 @@
 """Ask a real model: it answers a question, says why, and the visitor predicts its next answers."""
 
-from __future__ import annotations
-
 import math
 import random
 from typing import Any, NamedTuple

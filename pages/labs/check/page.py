@@ -1,7 +1,5 @@
 """The hand-written parts of Check's page, and its form."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any

@@ -1,7 +1,5 @@
 """What only Plant's page has."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any

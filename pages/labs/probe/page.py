@@ -1,7 +1,5 @@
 """The hand-written parts of Probe's page, and its form."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What the pictures of all labs share: room for each mark, lines with their intervals, sentences that are true."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from urllib.parse import parse_qsl

@@ -1,7 +1,5 @@
 """Pictures for a paper: grey ones are told apart by marks, and files have the width that was asked for."""
 
-from __future__ import annotations
-
 import json
 import re
 import struct

@@ -1,7 +1,5 @@
 """The code that is offered to copy draws the picture it stands below, from the file that can be downloaded."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Downloading data sets, against a server on loopback that stands for a mirror."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

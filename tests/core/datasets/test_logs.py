@@ -1,7 +1,5 @@
 """Answers from the logs of other tools. Inspect 0.3.285 wrote `tests/data/inspect.eval`, with its mock model."""
 
-from __future__ import annotations
-
 import io
 import json
 import time

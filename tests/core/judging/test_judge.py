@@ -1,7 +1,5 @@
 """Judge models: held to a person's labels, journaled, labels of their own, and marked where they failed."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

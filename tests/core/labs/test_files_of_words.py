@@ -1,7 +1,5 @@
 """The words that lie in files beside modules: none is left over, and each field is asked by them."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """The response cache: between threads, between processes, and with a broken file."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import sqlite3

@@ -1,7 +1,5 @@
 """What *Try it* finds out, against a loopback server that accepts and refuses what it is told to."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

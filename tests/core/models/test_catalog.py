@@ -1,7 +1,5 @@
 """Finding models by id."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Downloads, against a small server that speaks the hub's resolve route."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import threading

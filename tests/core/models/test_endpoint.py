@@ -1,7 +1,5 @@
 """Endpoints, against a scripted server."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """How a server's refusal is classified, where a whole call would be too much for one line of it."""
 
-from __future__ import annotations
-
 from email.utils import formatdate
 from typing import Any
 

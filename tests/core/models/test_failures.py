@@ -1,7 +1,5 @@
 """Error messages come from `data/failures.toml`: every entry is used, and every use fills its slots."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Lists of models in the formats of different servers, over HTTP."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

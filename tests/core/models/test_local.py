@@ -1,7 +1,5 @@
 """The real language model that ships, in llama.cpp on this machine."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

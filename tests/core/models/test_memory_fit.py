@@ -1,7 +1,5 @@
 """Which local model is offered to a machine, and the estimated time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Prices: those that ship, those in the home, and that every study that ships can give its cost."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator

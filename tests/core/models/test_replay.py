@@ -1,7 +1,5 @@
 """Replays answer only from a journal."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How servers in real use answer: one test for each reported behaviour, with two variants."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Names that an endpoint may have, and addresses that it may use."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import SecretStr
 

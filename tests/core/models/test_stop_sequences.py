@@ -1,7 +1,5 @@
 """Stop sequences that the app applies itself."""
 
-from __future__ import annotations
-
 from hypothesis import example, given
 from hypothesis import strategies as st
 

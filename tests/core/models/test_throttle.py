@@ -1,7 +1,5 @@
 """The app makes as many simultaneous calls as an endpoint accepts."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """What the app learns about a model is stored in the home, and used from the next call on, in every process."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any

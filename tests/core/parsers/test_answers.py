@@ -4,8 +4,6 @@ The held-out half was scored once with the rules of that time: 75 of 84 right, 8
 What was misread in it has been looked at since.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What is parsed of an answer that was cut, and how an ending is recognised from the server's reply."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.events import LONGEST_ANSWER, Answered, ModelAnswer, Usage, ending_of, from_json

@@ -1,7 +1,5 @@
 """Answers requested by their fields: which replies count as one, and which would need guessing and are prose."""
 
-from __future__ import annotations
-
 import json
 import time
 

@@ -1,7 +1,5 @@
 """How accurately each kind of answer is parsed in today's chat style, and what is no answer."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.agreement import KINDS, PHRASINGS, answers, answers_table, by_kind, is_right

@@ -1,7 +1,5 @@
 """The tables of phrases: every pattern compiles, is used somewhere, and is written as the table's notation says."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from types import ModuleType

@@ -1,7 +1,5 @@
 """How statements are combined, and how much of a reply is read for them."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -6,8 +6,6 @@ was fixed; `unseen_2.jsonl` was only counted. WRITE NO RULE FOR WHAT IS IN IT, a
 misread (no `--misread`): its share means something only as long as nobody does.
 """
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -3,8 +3,6 @@
 `python -m tests.core.report.kept` rewrites them; the diff then shows what changed.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping

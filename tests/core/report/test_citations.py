@@ -1,7 +1,5 @@
 """BibTeX for the app and the papers: the same facts as in CITATION.cff and in the published figures."""
 
-from __future__ import annotations
-
 import json
 import re
 

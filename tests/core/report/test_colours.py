@@ -1,7 +1,5 @@
 """There is one place for colours, they can be read in both schemes, and one accent colour is used everywhere."""
 
-from __future__ import annotations
-
 import colorsys
 import re
 import tomllib

@@ -2,8 +2,6 @@
 the verdict.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Runs as a log of Inspect: read by the standard library, by our own import, and by Inspect itself."""
 
-from __future__ import annotations
-
 import json
 import math
 import subprocess

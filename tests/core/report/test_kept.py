@@ -1,7 +1,5 @@
 """Every value that the recordings show is as in the golden files; `kept.py` says how to rewrite these."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Packs of the game agree with the journals: those that ship, and every one that is made."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """A person who may not see a whole case sees not a word of what is withheld."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pytest

@@ -1,7 +1,5 @@
 """What a call shows about its thinking, the settings that were sent, and the model that answered."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The result of a run of several questions or checks, counted again from its cases."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

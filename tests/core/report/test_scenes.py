@@ -1,7 +1,5 @@
 """Scenes of all runs that come with the app, at every moment, and their evidence."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

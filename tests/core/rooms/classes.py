@@ -1,7 +1,5 @@
 """Rooms for tests, in which each text that may be hidden holds a word of its own."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """A room as a state: what may happen, what each screen holds, what the class scored, and what a replay gives."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Rooms as journals: opened, found by their codes, resumed after a crash with a torn last line."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

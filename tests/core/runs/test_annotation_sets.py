@@ -1,7 +1,5 @@
 """Annotation sets: each page goes to as many people as it needs, abandoned pages to others, and nobody counts twice."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A complete run asks nothing and adds nothing, whatever version made it and whatever machine opens it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """A case as one HTML file: what a model wrote is text in it, and nothing else runs or loads."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """One driver makes all runs: a prerequisite is made once, and forks and reparsed runs need no new one."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace

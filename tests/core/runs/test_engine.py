@@ -1,7 +1,5 @@
 """The engine, with a small lab and a scripted model: cases, trials, failures, figures, cancelling, resuming."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

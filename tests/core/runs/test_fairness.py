@@ -1,7 +1,5 @@
 """A visitor who asks for much waits behind one who asks for little."""
 
-from __future__ import annotations
-
 import asyncio
 import contextvars
 import threading

@@ -1,7 +1,5 @@
 """Forks: answers that do not depend on an edit are reused, and only the rest is asked; and the ways to store a run."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """An import that is killed at any moment can be repeated, and its leftovers are removed."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

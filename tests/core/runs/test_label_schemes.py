@@ -1,7 +1,5 @@
 """A person's own label schemes: what the file may hold, and what is said about one that is wrong."""
 
-from __future__ import annotations
-
 import pytest
 
 from core import home

@@ -1,7 +1,5 @@
 """Signed bundles, with real keys, checked against OpenSSH itself."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import zipfile

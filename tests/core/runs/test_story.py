@@ -1,7 +1,5 @@
 """A run as a story: one thing after another, each expectation before its result, and nothing left out."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is news, and what is only the last digits of another machine."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

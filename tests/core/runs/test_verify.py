@@ -1,7 +1,5 @@
 """Figures are what the raw answers give, or it is said that they are not: of one's own runs and of imported ones."""
 
-from __future__ import annotations
-
 import json
 import re
 import zipfile

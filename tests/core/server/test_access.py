@@ -1,7 +1,5 @@
 """Whose a run is: what others may do with it where the app is hosted, before its owner shares it and after."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections.abc import Callable

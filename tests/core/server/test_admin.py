@@ -1,7 +1,5 @@
 """What whoever hosts the app sees of it, and says to everybody."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

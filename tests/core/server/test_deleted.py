@@ -1,7 +1,5 @@
 """What is deleted is gone: from the journals, the index, the index's copy and the answers kept, to the last byte."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One app serves a home: a second one is told its address, and a command asks the first one for its index."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

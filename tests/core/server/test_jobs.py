@@ -1,7 +1,5 @@
 """Jobs: runs in the background are watched, cancelled, resumed, reparsed, and commented on."""
 
-from __future__ import annotations
-
 import dataclasses
 import gc
 import threading

@@ -1,7 +1,5 @@
 """How much visitors' runs may use in a day and on the disk, and which are deleted."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import threading

@@ -1,7 +1,5 @@
 """Places that many people want: who gets one, who gives one back, and how addresses are grouped."""
 
-from __future__ import annotations
-
 from collections import Counter
 from contextlib import ExitStack
 

@@ -1,7 +1,5 @@
 """Everybody can view the runs that come with the app, and nobody can change them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Who is a host, a teacher or a participant, and for how long an entered code gives that role."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """What the app counts while it runs: a day's calls, runs and their queue, wrong codes and tabs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

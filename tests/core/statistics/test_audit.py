@@ -1,7 +1,5 @@
 """A share of a population by a sample drawn by strata: against figures by hand, and by simulation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from pytest import approx

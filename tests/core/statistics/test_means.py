@@ -1,7 +1,5 @@
 """The one interval of a mean over items: how often it holds the truth, and that it is the same wherever it stands."""
 
-from __future__ import annotations
-
 from statistics import fmean
 
 import numpy as np

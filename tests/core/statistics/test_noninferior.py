@@ -1,7 +1,5 @@
 """Whether one thing does as well as another, but for a margin: the test's formula, its size and its power."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

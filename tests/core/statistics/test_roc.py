@@ -1,7 +1,5 @@
 """The area under the ROC curve, against values computed by hand and by simulation."""
 
-from __future__ import annotations
-
 import math
 import random
 

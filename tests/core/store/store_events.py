@@ -1,7 +1,5 @@
 """Events, journals and labs for the store's tests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

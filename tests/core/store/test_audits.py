@@ -1,7 +1,5 @@
 """A blind audit measures how good a parser is; labels on rows that people chose do not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A table as a file: CSV that no spreadsheet executes, Parquet and JSON lines that lose nothing."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Columns of a person's own file are facets, columns of exports and SQL, and rows of a study's tables."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

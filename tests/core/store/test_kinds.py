@@ -1,7 +1,5 @@
 """Rows grouped by meaning: vectors that are kept, groups, their words, and the rows nearest to a text or a row."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What labels say about the parsers, compared with figures worked out by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

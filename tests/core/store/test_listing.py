@@ -1,7 +1,5 @@
 """Lists of results: what has a row, what a filter leaves, pages, and what a facet counts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which rows match: in memory, for runs side by side, and in the store, for Compare."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from urllib.parse import parse_qs
 

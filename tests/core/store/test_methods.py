@@ -1,7 +1,5 @@
 """The sentences for a paper: each number is counted here again from the journals, line by line."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter

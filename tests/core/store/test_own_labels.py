@@ -1,7 +1,5 @@
 """Labels of people's own schemes in facets, lists and exports, and how far people agree."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

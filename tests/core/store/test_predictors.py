@@ -1,7 +1,5 @@
 """The range of a figure over predictors of the same stored answers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A run that was reparsed counts once for every visitor, and says what changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

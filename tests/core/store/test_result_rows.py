@@ -1,7 +1,5 @@
 """The three kinds of rows of the table `items`, each by itself, made from tables that are written here."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A person's own SQL: what it finds, for whom, and what the page says about omitted rows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The columns are a contract: to change one, change this table too."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Data sets of nonsense in their official layouts, with as many items as in the papers, for planning studies."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

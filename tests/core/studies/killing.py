@@ -1,7 +1,5 @@
 """A study on a counting server, killed repeatedly while it runs."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Annotation sets of a study from the command to the tables, with scripted people and people's answers from files."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterator

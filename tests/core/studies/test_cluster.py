@@ -1,7 +1,5 @@
 """A study on a Dask cluster of two processes: workers are lost, one run kills its workers, homes are not shared."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """When a run may end early, from the figures of its cases as they arrive."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """What a study will take, for runs of which hardly any was made: every figure worked out by hand."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace

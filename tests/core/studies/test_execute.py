@@ -1,7 +1,5 @@
 """How runs are executed: retried, left to others, held back, and how many at a time; with a lab that takes no time."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path

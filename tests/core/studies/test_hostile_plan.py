@@ -1,7 +1,5 @@
 """A study file from somebody else may hold anything: the app answers soon, and in words."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

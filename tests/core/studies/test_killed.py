@@ -1,7 +1,5 @@
 """kill -9 costs a study no answer, and changes no figure."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.core.studies.killing import kill_again_and_again

@@ -1,7 +1,5 @@
 """Studies over a person's own files: an edited file makes only its own runs new; broken rows are reported."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

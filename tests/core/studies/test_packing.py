@@ -1,7 +1,5 @@
 """A study's journals in one archive, and back."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

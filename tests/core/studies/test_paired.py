@@ -1,7 +1,5 @@
 """Differences between the cells of a table, over the items that both have and with everything else equal."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

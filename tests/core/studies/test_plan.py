@@ -1,7 +1,5 @@
 """A file becomes runs whose names come from their content; errors are reported with their line."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 from pathlib import Path
 

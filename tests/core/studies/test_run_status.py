@@ -1,7 +1,5 @@
 """The status of a run, from lines of its journal, each counted by hand."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections import Counter

@@ -1,7 +1,5 @@
 """A study while it runs: paused, made faster, out of money; its endpoint away, refusing, or failing on one item."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 from collections import Counter

@@ -1,7 +1,5 @@
 """One table compares prose and schema on the same items: how answers are requested is a choice of measurement."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from core import entry, home

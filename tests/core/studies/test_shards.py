@@ -1,7 +1,5 @@
 """A specification with more items than a run takes is divided into runs automatically, and these count as one."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import shlex

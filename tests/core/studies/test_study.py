@@ -1,7 +1,5 @@
 """Studies from the command line: planned, run, stopped, continued, and shown as tables."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

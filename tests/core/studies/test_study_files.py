@@ -1,7 +1,5 @@
 """Studies that are begun with a file elsewhere are listed beside those of the home."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from core.studies.study_files import SHIPPED, files, list_study, own_folder

@@ -1,7 +1,5 @@
 """Tables of a study as CSV, Markdown and LaTeX, and in a narrow terminal."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os

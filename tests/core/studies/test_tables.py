@@ -1,7 +1,5 @@
 """The papers' tables on robots whose figures can be worked out by hand, the effect of choices, and the report."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

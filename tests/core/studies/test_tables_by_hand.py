@@ -1,7 +1,5 @@
 """The tables of a study, from journals and rows written by hand: which cells there are, and what they contain."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """No cell of a CSV file of ours is a formula, and nothing of a table is lost in it."""
 
-from __future__ import annotations
-
 import io
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The papers' own prompts: read from made-up copies of the authors' repositories, asked in every lab, and missing."""
 
-from __future__ import annotations
-
 import tomllib
 from itertools import islice
 from pathlib import Path

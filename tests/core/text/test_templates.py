@@ -1,7 +1,5 @@
 """Prompt templates: what their hash stands for, and how they are filled."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

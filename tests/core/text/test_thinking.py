@@ -1,7 +1,5 @@
 """Thinking is told apart from the answer in every form in which it comes as text."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """White space that nobody would see has a sign where texts are compared letter by letter."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

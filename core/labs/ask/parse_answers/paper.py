@@ -4,8 +4,6 @@ File names refer to the authors' repository. Their prompts ended in an assistant
 right after it. `shp` choices are 1 and 2 here, where they stored 0 and 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from .values import NEITHER, UNKNOWN, CounterfactualPair

@@ -1,7 +1,5 @@
 """Parse explanations and counterfactuals as today's chat models write them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import islice

@@ -1,7 +1,5 @@
 """The values of a parsed answer, simulation or counterfactual."""
 
-from __future__ import annotations
-
 import re
 
 from ....events import Frozen

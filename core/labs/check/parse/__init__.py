@@ -5,8 +5,6 @@ answer is removed first by both parsers, as the authors do with every response b
 (llm-introspection, tasks/_request_capture.py, its last line).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ....events import Rules

@@ -4,8 +4,6 @@
 The phrases that it looks for are in paper.toml.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Sequence

@@ -2,8 +2,6 @@
 published benchmark.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

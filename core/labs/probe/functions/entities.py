@@ -3,8 +3,6 @@
 Paper §2.3, table A1; docs/measuring.md §4.3.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal

@@ -3,8 +3,6 @@
 Paper §2.1; docs/measuring.md §4.1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Functions that a person writes: a formula, a few lines of Python, or typed pairs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 Paper §2.3, table A2; docs/measuring.md §4.3.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 import unicodedata

@@ -5,8 +5,6 @@ every call. Errors are those of the published scripts: IndexError on an empty te
 word, ValueError and TypeError for letters outside the alphabet. n is the number of characters, positions start at 0.
 """
 
-from __future__ import annotations
-
 import string
 
 import numpy as np

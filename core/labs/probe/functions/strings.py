@@ -1,7 +1,5 @@
 """String functions: one of 67 atoms, or an outer one applied to the result of an inner one (paper §2.2)."""
 
-from __future__ import annotations
-
 import string
 from collections.abc import Callable
 from typing import Any

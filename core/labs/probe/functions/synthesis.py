@@ -5,8 +5,6 @@ list of them the outer atom's parameters are read off the outputs. Only the appe
 another atom has too many values to try (52 + 52² + …): pieces of the outputs are tried, and quoted texts.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 import string

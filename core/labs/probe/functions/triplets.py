@@ -3,8 +3,6 @@
 Paper §3; docs/measuring.md §4.9.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

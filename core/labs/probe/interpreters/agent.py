@@ -6,8 +6,6 @@ The agent asks in text, by a command `PYTHON(function.py inputs)` as in the pape
 has them. Either way it can call the function and nothing else.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from itertools import islice

@@ -3,8 +3,6 @@
 It shows what the observations alone give away, which is what an interpreter's result should be compared with.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple

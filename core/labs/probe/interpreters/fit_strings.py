@@ -3,8 +3,6 @@
 No language model. What it finds is written as Python that needs no other module of ours.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import string

@@ -2,8 +2,6 @@
 of its own: each mean leads to the words, and each word of a language model to the raw answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 

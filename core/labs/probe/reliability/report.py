@@ -1,7 +1,5 @@
 """One entity function as it is told, and a run over several: the backbone's values, and whether they can be trusted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

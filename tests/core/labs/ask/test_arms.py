@@ -1,7 +1,5 @@
 """The controls of a prediction: what it would have been without the explanation."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

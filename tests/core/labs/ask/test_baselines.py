@@ -1,7 +1,5 @@
 """An explanation helped only if each baseline is beaten; the examples are runs that were once praised."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Runs in which no model predicts, only visitors do: they make no call that could not count, and lose nothing."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The texts that the lab ships: prompts, starter questions, preference pairs, stopwords, published figures."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

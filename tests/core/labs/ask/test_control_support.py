@@ -1,7 +1,5 @@
 """A robot is not asked what it cannot know: the refusal comes before any call, wherever the run is started."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The robots: formats, determinism, and their precision, which is known before they are asked."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import time

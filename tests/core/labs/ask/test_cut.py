@@ -1,7 +1,5 @@
 """What a token limit cut short is never read by the updated parser: each role of Ask, and its qualification test."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable

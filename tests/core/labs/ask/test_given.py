@@ -1,7 +1,5 @@
 """Given questions: an explanation is tested with the questions written for another."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import ValidationError
 

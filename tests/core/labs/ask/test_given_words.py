@@ -1,7 +1,5 @@
 """Explanations from a person's file: the model is held to words that are not its own."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

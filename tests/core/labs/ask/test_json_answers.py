@@ -2,8 +2,6 @@
 it; and from the real local model.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Word counts and another model as predictors, with inputs that have the same figure although they are worthless."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """With the original rules a run also proceeds as the authors' scripts do, beyond parsing alike."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable

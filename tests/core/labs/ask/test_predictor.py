@@ -1,7 +1,5 @@
 """Predictors: test results that come with the app, one test for many runs, and the default predictor."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterator

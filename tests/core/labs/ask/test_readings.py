@@ -1,7 +1,5 @@
 """What stands behind a case: each call with its prompt, its raw answer, and how either set of rules read it."""
 
-from __future__ import annotations
-
 from core.labs.ask.lab import LAB
 from core.labs.ask.records import Simulation
 from core.labs.ask.report import votes_read

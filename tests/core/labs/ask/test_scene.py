@@ -1,7 +1,5 @@
 """A case of Ask as a scene: its content in every state, and that its statements are true."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """What the updated rules exclude: questions that yes or no cannot answer, and repeated questions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Red needs more misses than the predictor's own error explains: false red, power, and whose errors are known."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from functools import partial

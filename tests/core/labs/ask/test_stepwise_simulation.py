@@ -1,7 +1,5 @@
 """Predictions in three small steps: how the program combines the replies, and what a worthless step scores."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The model's thinking can be used as its explanation if it is shown in full."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

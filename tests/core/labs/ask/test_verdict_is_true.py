@@ -2,8 +2,6 @@
 compared with a count made here from what was recorded, without the lab's own code.
 """
 
-from __future__ import annotations
-
 import functools
 import random
 import re

@@ -1,7 +1,5 @@
 """The small world is complete and consistent, true where this can be checked, and read and written without loss."""
 
-from __future__ import annotations
-
 import copy
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An answer that was cut gives no figure with the updated parser, whatever its role; the original parser reads it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

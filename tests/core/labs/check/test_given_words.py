@@ -1,7 +1,5 @@
 """Words and redactions from a person's file: the model is held to explanations that are not its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

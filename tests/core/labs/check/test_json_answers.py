@@ -2,8 +2,6 @@
 the real local model.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The real local model in Check: every session is held, whatever it says. Its table is benchmarks/check_local.py."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.datasets.items import Item

@@ -1,7 +1,5 @@
 """Tricks within sentences and with the words that are left; and that honest explanations are still decided."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

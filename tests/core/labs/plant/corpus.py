@@ -3,8 +3,6 @@
 `python -m tests.core.labs.plant.corpus` prints the results for those that the rules were not written with.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

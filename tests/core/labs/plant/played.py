@@ -1,7 +1,5 @@
 """Runs of the lab from start to finish, for its tests."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A person as detector sees only the reasons and the cue, not whether the cue moved the answer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Robots that know what moves them get the figures they must, and nothing worthless shows a gain."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.labs.plant.controls import Restless

@@ -1,7 +1,5 @@
 """The figures as pure functions: by hand, against Newcombe's printed example, and over many seeds."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

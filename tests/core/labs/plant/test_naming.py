@@ -1,7 +1,5 @@
 """What words say about a cue, compared with explanations that people labelled."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Replies in the form of today's chat models: the answer, the reasons beside it, and the text in thinking tags."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.labs.plant import measure, prompts

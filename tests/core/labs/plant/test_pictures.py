@@ -1,7 +1,5 @@
 """The lab's pictures in Browse: lines by cue, never pooled over cues, and the curve of hits and false alarms."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

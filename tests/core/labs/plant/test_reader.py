@@ -1,7 +1,5 @@
 """A judge model's replies about reasons: by its schema, with a quote from the text, otherwise it gave no judgement."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The qualification test of a judge of reasons: what fixed habits score, who takes it, and what depends on it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The scene of an item in each of its states, from real runs of robots and of scripted models, and from recordings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path

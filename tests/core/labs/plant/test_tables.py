@@ -1,7 +1,5 @@
 """The tables that studies request by name, with robots whose figures are known, and the papers' printed figures."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Plays a run of the Probe lab from start to finish, without a page, for the tests of the lab's parts."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """*Found* requires code that gives the function's values point by point; the words have a verdict of their own."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

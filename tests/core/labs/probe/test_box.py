@@ -1,7 +1,5 @@
 """The call budget of the function under test, and what it still knows after a stopped run is resumed."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

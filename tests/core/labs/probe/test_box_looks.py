@@ -1,7 +1,5 @@
 """What a call of the function returns, input by input, and how an output is written."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Callable, Sequence

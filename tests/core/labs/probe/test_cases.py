@@ -1,7 +1,5 @@
 """Cases of the Probe lab: several functions in one run, and what they come to together."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The Probe lab's pictures: what is drawn, and what is left out."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from core.labs.probe.claim_extraction import claimed_intervals, quoted_pairs

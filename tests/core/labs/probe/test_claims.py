@@ -1,7 +1,5 @@
 """Claims are parsed where they are made, and judged by what they say, not by what they might have said."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Answers that were cut: the updated parser reads nothing of the part that was cut, in any role."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The dialogue of an agent, by the text protocol, on a scripted server with faults."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Code is found where it is right everywhere: at the test points, where nobody looked, and at its own calls."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

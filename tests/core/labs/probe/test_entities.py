@@ -1,7 +1,5 @@
 """The 140 concepts, the entity functions on them, and the published 200."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

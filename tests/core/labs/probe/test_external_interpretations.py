@@ -1,7 +1,5 @@
 """Interpretations made elsewhere: the published layout, JSON, and files that are neither."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

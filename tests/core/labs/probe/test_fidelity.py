@@ -1,7 +1,5 @@
 """Every function that ships is compared with its own stated truth, and so is what the app says about it."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

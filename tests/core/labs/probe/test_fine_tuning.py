@@ -1,7 +1,5 @@
 """The training set of an evaluator: right answers, equal parts, and no published test."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import islice

@@ -1,7 +1,5 @@
 """The baselines, and a person who interprets by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.labs.probe.lab import LAB

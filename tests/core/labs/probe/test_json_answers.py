@@ -2,8 +2,6 @@
 refuses it, or ignores it; and from the real local model.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

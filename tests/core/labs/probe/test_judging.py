@@ -1,7 +1,5 @@
 """The score of an interpretation, and what the verdict says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

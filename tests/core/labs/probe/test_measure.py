@@ -1,7 +1,5 @@
 """The whole lab, with controls whose scores are known, with published functions, and with the real local model."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

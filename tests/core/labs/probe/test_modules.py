@@ -1,7 +1,5 @@
 """Entity and relation functions on each of the three backbones, and how far these can be trusted."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Sequence

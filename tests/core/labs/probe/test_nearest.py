@@ -1,7 +1,5 @@
 """The `nearest` baseline: what it finds, and with how many probes."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """If the noise is known, code is compared with the function without it; the noise floor is shown beside it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

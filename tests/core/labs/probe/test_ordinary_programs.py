@@ -1,7 +1,5 @@
 """Programs in the style of models give the same results in the sandbox as in Python."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import tomllib

@@ -1,7 +1,5 @@
 """A rule of texts expressed by picking: one of three outputs is the function's, and the choice is compared with it."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.labs.probe import output_quiz

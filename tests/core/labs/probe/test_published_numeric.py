@@ -1,7 +1,5 @@
 """Our numeric functions against recorded metadata: of a small set of our own, and of the 1,000 published ones."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The 25 relations with their facts, the relation functions on them, and the published 75."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The reliability of what executes entity functions: the paper's table A1 and figure A4, on every backbone."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

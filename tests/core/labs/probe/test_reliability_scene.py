@@ -1,7 +1,5 @@
 """The scene of a function of words: each word as a card, the means beside the paper's."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.events import Event

@@ -2,8 +2,6 @@
 share.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from statistics import fmean
 

@@ -1,7 +1,5 @@
 """Each limit of the sandbox by itself: a program just inside it is scored, one just beyond it is not."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

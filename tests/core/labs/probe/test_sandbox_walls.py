@@ -1,7 +1,5 @@
 """The sandbox's second wall: real code, past the interpreter, in the process beside the app and in its worker."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import json

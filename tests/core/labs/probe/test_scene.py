@@ -3,8 +3,6 @@
 Each sentence and each bar is compared with the scene itself, or with the case's own records.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Several evaluators of the same descriptions, and the judge that compares two."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A curve drawn by hand: its code goes through what was drawn, and its tiles say how close it is."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The dialogue of an agent that asks by native tool calls."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 

@@ -1,7 +1,5 @@
 """Every sentence that Probe shows about a run is compared with the run's own numbers, counted here again."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Over random records, small and huge, with ties and undefined values, each sentence is true by its own predicate."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any

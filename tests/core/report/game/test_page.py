@@ -1,7 +1,5 @@
 """The game as a file: of a pack that ships or of one's own, with a policy that lets nothing else run or load."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
