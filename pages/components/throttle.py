@@ -107,7 +107,7 @@ PACE = Pace()
 COUNTED = 0.5
 """Seconds between two counts of the runs that were read."""
 
-LATEST = 1.0
+LATEST = 3.0
 """Most seconds that a page which somebody has just opened waits for runs that ended a moment ago."""
 
 
