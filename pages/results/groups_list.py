@@ -39,7 +39,7 @@ def draw_kinds(looked: Selection, clustering: str, tables: Callable[[str, str, M
     named = kinds.titles(looked, clustering)
     st.caption(
         f"{stored.grouped:,} of {stored.rows:,} rows are like others: their questions and explanations are mutual "
-        "nearest neighbours. Each kind is named by the words that set it apart from the others. Rows in no kind are last."
+        "nearest neighbours. Each kind is named by the words that set it apart. Rows in no kind are last."
     )
     tables(kinds.facet(clustering), "Kind", named)
     with st.container(horizontal=True, vertical_alignment="center"):
