@@ -218,4 +218,4 @@ def test_who_passed_predicts_where_nobody_is_named(page: Page, server: StubServe
     assert state.started is not None and state.started.spec["simulator"] == "mine/reader"
     assert len(exams()) == 1, "whose result stands is not asked again"
     told = words(turned(app, "about/models.py"))
-    assert "These passed, and predict where nobody is named: `mine/reader` (11 of 11)." in told
+    assert "These passed, and predict if you choose nobody: `mine/reader` (11 of 11)." in told

@@ -389,11 +389,11 @@ def is_true(sentence: str, ran: Ran) -> bool:
     if beside:
         decided = [case for case, word in ran.outcomes.items() if word in WORDS[:2]]
         masks = sum("/counterfactual/" not in case for case in decided)
-        if found := re.match(r"Where words were masked it was consistent with (\d+) of (\d+); masking a", beside):
+        if found := re.match(r"Where words were masked it was consistent with (\d+) of (\d+); masking t", beside):
             held = sum("/counterfactual/" not in case and ran.outcomes[case] == "faithful" for case in decided)
             if [int(one) for one in found.groups()] != [held, masks] or masks == n:
                 return False
-            beside = f"Masking a{beside[found.end() :]}"
+            beside = f"Masking t{beside[found.end() :]}"
         elif masks < n:
             return False
         gain = ran.score("faithfulness_gain", "repaired")
