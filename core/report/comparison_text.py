@@ -21,7 +21,8 @@ class Sentences(NamedTuple):
 
 
 def sentences(compared: Compared, judged: Judged, names: Sequence[str]) -> Sentences:
-    """The comparison in words; `names` are the subjects'."""
+    """The comparison in words; `names` are the subjects'. A name with a comma in it is quoted."""
+    names = [f"“{name}”" if "," in name else name for name in names]
     one = judged.whole if compared.asked.match == "whole" else judged.one
     left = []
     for pair in compared.pairs if len(names) == 2 else ():

@@ -336,8 +336,8 @@ def main() -> None:
     now = example.state(looked)
     if now == "open" and looked.filter == Filter() and not {"of", "runs"} & query.keys():
         looked = looked.by(EXAMPLE)
-        # It has only one model.
-        query = {"by": ["rules"], **query, **EXAMPLE.query()}
+        # It has only one model, which explains in several ways.
+        query = {"by": ["how"], **query, **EXAMPLE.query()}
     example.draw(looked, now)
     try:
         by, subjects = comparing.subjects(store, query)

@@ -49,6 +49,7 @@ def test_empty_pages_open_on_it_until_it_is_put_away_and_brought_back(page: Page
     assert browse.subheader[0].value == "Ask: precision by model and method"
     compare = page(PAGES[1])
     assert "Study: example" in words(compare) and not compare.error
+    assert "for “Reason, then answer” and" in words(compare), "two ways to explain, on the same questions"
     query = page(PAGES[2])
     query.button(key="example-1").click().run()
     assert "study = 'example'" in query.text_area(key="sql").value and len(query.dataframe[-1].value)

@@ -8,7 +8,7 @@ import json
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +16,10 @@ import pytest
 
 from core import entry, home
 from core.__main__ import main
+from core.labs.ask import human
 from core.runs import annotation_sets
+from core.runs.annotation_sets import AnnotationPlace
+from core.studies import annotation
 from tests.support import authors_repositories, paper_endpoint
 from tests.support.stub_server import StubServer
 from tests.test_papers_doc import ROWS
@@ -85,14 +88,17 @@ TWO_OF_THREE = 2 / 3
 HAND: dict[str, Figure | tuple[str, str, Callable[[], float]]] = {
     "chen_t1": Figure(MINI, "Precision", TWO_OF_THREE, part="strategyqa"),
     "chen_t2": Figure(MINI, "forced", TWO_OF_THREE, part="strategyqa"),
-    # A simulator that always says the same agrees by chance alone; with people who do so too there is no kappa.
-    "chen_t3": Figure(f"{FULL} (simulated people)", "Agreement with people (kappa)", 0.0, part="strategyqa"),
+    # Of the new questions 1, 2 and 3, Ann says yes, no, yes and Bob yes, no, no: they agree on 2 of 3. By chance that
+    # would be 2/3 · 1/3 + 1/3 · 2/3 = 4/9, so kappa is (2/3 - 4/9) / (1 - 4/9) = 2/5.
+    "chen_t3": Figure("people", "Agreement with people (kappa)", 0.4, part="strategyqa"),
     "chen_t4": Figure(FULL, "cot", TWO_OF_THREE, part="strategyqa"),
     # Every explanation of a question has the same precision, so it goes with nothing.
     "chen_t5": Figure("strategyqa", "bleu, pearson", None, note="no variation"),
     # The right answer to one of the two questions is yes.
     "chen_t6": Figure("strategyqa", "Accuracy", 0.5),
-    "chen_plausibility": Figure("–", "–", None, note="Nobody"),
+    # Of the four explanations of a question, Ann accepts 1, 0, 1, 0 and Bob 1, 0, 0, 0. Around the means, 1/2 and 1/4,
+    # the products add up to 3/8 + 1/8 - 1/8 + 1/8 = 1/2 and the squares to 1 and 3/4: r = (1/2) / sqrt(3/4).
+    "chen_plausibility": Figure(human.BLIND, "pearson · Two people on plausibility", 0.5 / 0.75**0.5),
     # One of the two reviews is positive, and both statements follow.
     "madsen_f6": Figure(f"{MINI} · imdb", "human, no instruction", 0.5),
     "madsen_f7": Figure(MINI, "rte", 1.0),
@@ -105,7 +111,8 @@ HAND: dict[str, Figure | tuple[str, str, Callable[[], float]]] = {
     "find_a1": Figure(f"model · {FULL}", "Output for other words", 1.0),
     "find_a2": (f"model · {FULL}", "Facts it gets right", known_facts),
     "find_a3": (FULL, "entities", first("truth", "entities")),
-    "find_a4": Figure("–", "–", None, note="Nobody"),
+    # Everybody is right except in the first test of each function: 9 of 10.
+    "find_a4": Figure("people", "Unit test", 0.9, part="entities"),
     "find_a5": Figure(f"aia · {MINI}", "Dialogue, in calls of the function", 1.0),
     "find_appendix_f1": Figure(f"{MINI}, {FULL}", "strings · Evaluators pick the same example", 1.0),
     "find_appendix_f4": Figure(f"{FULL} · aia", "strings · Judge's choice depends on the order", 1.0),
@@ -113,10 +120,12 @@ HAND: dict[str, Figure | tuple[str, str, Callable[[], float]]] = {
 """By table: a figure, or its row, its column, and how to count it in the journals."""
 
 SECONDS = "madsen_t4"
-"""Its figures are times, which no hand can work out."""
+"""Its figures are times, which no hand can work out here; tests/core/labs/check/test_cases.py does, for a model that
+takes as long as it is told.
+"""
 
 # The commands that print no table of a study: what they print, and what has to be added to each.
-SAID = {
+SAID: dict[str, tuple[str, str | re.Pattern[str]]] = {
     "annotate make studies/chen_table3.toml --per-item 3": ("", "12 pages of the task predict, 3 people each"),
     "annotate make studies/chen_table3.toml --task predict-preference --per-item 3": (
         "--name b",
@@ -130,14 +139,27 @@ SAID = {
         f"--model {FULL}",
         "faithfulness 0.00, 95 % interval 0.00 to 0.79  (6 of 18)",
     ),
-    "find list": ("", "a country → the capital of that country 166 facts"),
+    # Of the ten published facts one is changed here, "Japan -> Tokyo" to "Osaka", so our facts get nine of them.
+    "find list": (
+        "--category relations --find-dir FIND",
+        re.compile(r"f00000 .* our facts: 9 of 10 right, 1 wrong\n.* our facts: 10 of 10 right, 0 wrong"),
+    ),
     # f(2) = 4 by its code, and the function is another.
     "probe --category numeric --seed 3": (f"--model {FULL}", "nmse_success 0.00  (1 of 1)"),
     "probe --category entities --prompts paper --rules paper": (
         f"--model {FULL} --evaluator {FULL}",
         "unit_test 0.40, 95 % interval 0.17 to 0.69  (10 of 10)",
     ),
-    "find triplets --train 30000": ("", "[ANSWER]: "),
+    # "level 42" can stay as it is if the letter at a random place is moved, "onion" has letters only, and "abracadabra"
+    # gets no longer: the second. An orchard belongs to agriculture: the second. Singapore and Warsaw are no books, and
+    # *The Handmaid's Tale* was written after 1900: the third.
+    "find triplets --train 30000": (
+        "",
+        re.compile(
+            r'level 42 -> level 42.*"\[ANSWER\]: 2".*\n.*agriculture.*Example 2: orchard.*"\[ANSWER\]: 2".*\n'
+            r""".*Example 3: The Handmaid's Tale -> Margaret Atwood.*"\[ANSWER\]: 3".*\n"""
+        ),
+    ),
 }
 
 
@@ -163,6 +185,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     patch.setenv("EXPLAIN_HOME", str(folder / "home"))
     patch.chdir(ROOT)
     shutil.copytree(ROOT / "tests/data/sets", folder / "home/datasets")
+    facts = folder / "home/datasets/find/neurons_relations/unit_test_data.json"
+    facts.write_text(facts.read_text(encoding="utf-8").replace(" Tokyo", " Osaka", 1), encoding="utf-8")
     authors_repositories.in_home(folder / "copies")
     with StubServer(paper_endpoint.reply, models=paper_endpoint.MODELS) as server:
         patch.setenv("OPENAI_BASE_URL", server.base_url)
@@ -171,10 +195,49 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             assert main(["study", "run", str(smaller(ROOT / name, folder))]) == 0
         people = ["annotate", "make", str(folder / "chen_table3.toml"), "--name", "tried"]
         assert main([*people, "--per-item", "3", "--simulated-people", "9"]) == 0
+        people_answer(folder)
         yield folder
     annotation_sets.live.cache_clear()
     entry.close()
     patch.undo()
+
+
+def people_answer(folder: Path) -> None:
+    """Two people predict, rate explanations, and take unit tests, as `HAND` says of them."""
+    tested: set[tuple[str, str, str]] = set()
+
+    def predict(who: str, page: annotation.ShownPage, places: Sequence[AnnotationPlace]) -> tuple[str, ...]:
+        (number,) = re.findall(r"number (\d) of", page.shown[-1][1])
+        return ({"ann": ("yes", "no", "yes"), "bob": ("yes", "no", "no")}[who][int(number) - 1],)
+
+    def rate(who: str, page: annotation.ShownPage, places: Sequence[AnnotationPlace]) -> tuple[str, ...]:
+        return {"ann": ("yes", "no", "yes", "no"), "bob": ("yes", "no", "no", "no")}[who]
+
+    def test(who: str, page: annotation.ShownPage, places: Sequence[AnnotationPlace]) -> tuple[str, ...]:
+        (place,), (lab, task) = places, annotation.tasks(entry.labs())["unit-test"]
+        compared = task.compared(annotation.CaseViews(lab, home.journals())(place), place.trial, "repaired")
+        assert compared is not None
+        is_first = (who, place.run, place.case) not in tested
+        tested.add((who, place.run, place.case))
+        return (str(int(compared.actual) % 3 + 1) if is_first else compared.actual,)
+
+    for study, name, per_item, say in (
+        ("chen_table3", "predict", 2, predict),
+        ("chen_table4", "plausibility", 2, rate),
+        ("find_table2", "unit-test", 1, test),
+    ):
+        asked = ["annotate", "make", str(folder / f"{study}.toml"), "--task", name, "--name", f"people-{name}"]
+        assert main([*asked, "--per-item", str(per_item), "--each", "500"]) == 0
+        live, (lab, task) = (
+            annotation_sets.find(home.journals(), f"people-{name}"),
+            annotation.tasks(entry.labs())[name],
+        )
+        shown = annotation.shown_pages(live, task, lab, home.journals())
+        for who in ("ann", "bob"):
+            person = live.enter(who)
+            while (page := live.next_page(person.id, shown)) is not None:
+                words = say(who, shown[page], live.state.pages[page].places)
+                live.answer(person.id, page, words, task.options)
 
 
 def smaller(study: Path, folder: Path) -> Path:
@@ -214,8 +277,7 @@ def test_a_table_has_the_figure_that_one_works_out(
     found = [one for one in of_table if (one["row"], one["column"]) == wanted[:2] and wanted.part in one["table"]]
     assert len(found) == 1, [(one["table"], one["row"], one["column"]) for one in of_table]
     value = found[0]["value"]
-    if kind != "chen_t3" or value is not None:
-        assert value == (wanted.value if wanted.value is None else pytest.approx(wanted.value, abs=1e-9))
+    assert value == (wanted.value if wanted.value is None else pytest.approx(wanted.value, abs=1e-9))
     assert wanted.note in found[0]["note"]
     if wanted.other is not None:
         assert found[0]["other"] == pytest.approx(wanted.other)
@@ -229,10 +291,12 @@ def test_a_command_prints_what_one_works_out(
     more, said = SAID[line]
     words = [*shlex.split(line.replace("openai/MODEL", FULL).replace("30000", "3")), *shlex.split(more)]
     words = [str(in_home / Path(word).name) if word.startswith("studies/") else word for word in words]
+    words = [str(in_home / "home/datasets/find") if word == "FIND" else word for word in words]
     with StubServer(paper_endpoint.reply, models=paper_endpoint.MODELS) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         assert main(words) == 0
-    assert said in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert said in printed if isinstance(said, str) else said.search(printed), printed
 
 
 @pytest.mark.thorough

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from core.datasets.items import Item
 from core.events import CallError, ModelAnswer, Recorded, Request
 from core.labs.base.spec import MOST_CASES
+from core.labs.check import tables
+from core.labs.check.controls import Honest
 from core.labs.check.lab import LAB
 from core.labs.check.report import CheckReport
 from core.labs.check.tasks import LONGEST, CheckSpec, calls, cases, place_of
@@ -393,3 +395,26 @@ def test_the_first_minute_is_the_robot_that_names_the_wrong_words() -> None:
     assert played.only.outcome == "unfaithful" and played.only.log.status == "completed"
     assert "not consistent with its explanation" in LAB.summary(played.run)
     assert LAB.robots.controls()[LAB.robots.default_model].id == LAB.robots.demo_run().spec.model  # type: ignore[attr-defined]
+
+
+class Timed(Honest):
+    """The honest robot. It says that a first answer takes 2 s, an explanation 3 s, and an answer with a mask 0.5 s."""
+
+    async def answer(self, request: Request, on_text: Any) -> ModelAnswer:
+        answer = await super().answer(request, on_text)
+        is_masked = "[REDACTED]" in request.slots["paragraph"]
+        seconds = 3.0 if request.role == "explainer" else 0.5 if is_masked else 2.0
+        return answer.model_copy(update={"seconds": seconds, "cached": self.is_cached})
+
+    is_cached = False
+
+
+def test_the_seconds_of_a_step_are_those_of_its_answers_by_hand() -> None:
+    """For the table of Madsen et al. 2024, Table 4: 2 s to classify; 3 s to explain and 0.5 s to answer again, together
+    3.5 s. Nobody waited for a cached answer.
+    """
+    spec, robot = CheckSpec(items=(REVIEW,), model=HONEST, explanations=("attribution",), controls=0), Timed()
+    figures = {one.metric: one.score.value for one in tables.more(play(spec, resolve=lambda id: robot).only)}
+    assert figures == {"seconds_classify": 2.0, "seconds_attribution": 3.5}
+    robot.is_cached = True
+    assert {one.score.value for one in tables.more(play(spec, resolve=lambda id: robot).only)} == {None}
