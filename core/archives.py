@@ -105,6 +105,8 @@ def _unpack_one(archive: str, target: Path) -> None:
             if sum(one.file_size for one in found.values()) > MOST_BYTES:
                 raise zipfile.BadZipFile(f"unpacked, it takes more than {MOST_BYTES // 1_000_000} MB")
             for name, one in found.items():
+                if one.header_offset < 0:  # zipfile would seek there, which is an error of the file system
+                    raise zipfile.BadZipFile(f"{name} begins before the archive does")
                 (target / name).write_bytes(opened.read(one))
     except DAMAGED as error:
         log.warning("%s is damaged: %s", archive, error)

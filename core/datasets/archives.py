@@ -94,6 +94,8 @@ def _of_zip(file: BinaryIO) -> Iterator[_Member]:
         raise ArchiveError(f"holds more than {MOST_MEMBERS:,} files")
     with zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
+            if info.header_offset < 0:  # zipfile would seek there, which no file system takes
+                raise zipfile.BadZipFile("a file of it begins before the archive does")
             kind = stat.S_IFMT(info.external_attr >> 16)
             wrong = ""
             if kind not in (0, stat.S_IFREG, stat.S_IFDIR):

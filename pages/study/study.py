@@ -63,11 +63,12 @@ def _entry(path: Path, may_all: bool) -> tuple[bool, str, str, str]:
     models = {model for run in study.runs for model in run.spec.models}
     endpoints = sorted(model for model in models if not is_free(model) and not model.startswith("local/"))
     asks = "robots only, no key" if all(is_free(one) for one in models) else "no key"
-    runs = count_noun(len(study.all), "run")
-    done = sum(is_completed(journal.path_for(home.journals(), run.id)) for run in study.all) if may_all else 0
+    runs = count_noun(len(study.runs), "run")
+    done = sum(is_completed(journal.path_for(home.journals(), run.id)) for run in study.runs) if may_all else 0
     words = [
         *dict.fromkeys(run.lab.title for run in study.runs),
         f"{done} of {runs} completed" if may_all else runs,
+        *([count_noun(len(study.controls), "control")] if study.controls else []),
         f"asks {', '.join(endpoints[:3])}" if endpoints else asks,
     ]
     return bool(endpoints), path.stem, study.title, " · ".join(words)

@@ -63,6 +63,14 @@ def encrypted() -> bytes:
     return bytes(made)
 
 
+def before_its_start() -> bytes:
+    """A zip whose directory is said to be 100 bytes further on, so that its files begin before the archive does."""
+    made = bytearray(zipped(GOOD))
+    place = made.rindex(b"PK\x05\x06") + 16
+    made[place : place + 4] = struct.pack("<I", struct.unpack_from("<I", made, place)[0] + 100)
+    return bytes(made)
+
+
 NAMES = (
     "../set/b.txt",
     "set/../../set/b.txt",
@@ -85,6 +93,7 @@ HOSTILE = {
     "a link in a zip": (zipped(GOOD, (marked(stat.S_IFLNK), b"/etc/passwd")), "a link or a device"),
     "a device in a zip": (zipped(GOOD, (marked(stat.S_IFCHR), b"")), "a link or a device"),
     "an encrypted zip": (encrypted(), "encrypted"),
+    "a zip that begins before its start": (before_its_start(), "damaged or cut short"),
     "packed by bzip2": (zipped(GOOD, how=zipfile.ZIP_BZIP2), "packed in a way"),
     "one name twice": (tarred(GOOD, ("other/set/a.txt", b"evil")), "twice"),
     "one name in other letters": (zipped(GOOD, ("other/set/A.txt", b"evil")), "twice"),

@@ -81,9 +81,16 @@ def test_archives_that_are_damaged_or_too_large_stop_nobody(tmp_path: Path, monk
         small.setattr(archives, "MOST_BYTES", 399)
         there = archives.folder(tmp_path / "came")
     assert there is not None and list(there.iterdir()) == []
-    path.write_bytes(path.read_bytes()[:60])
+    whole = bytearray(path.read_bytes())
+    # The directory is said to be further on, so the journal begins before the archive does.
+    place = whole.rindex(b"PK\x05\x06") + 16
+    whole[place : place + 4] = (int.from_bytes(whole[place : place + 4], "little") + 100).to_bytes(4, "little")
+    path.write_bytes(whole)
+    before = archives.folder(tmp_path / "came")
+    assert before not in (None, there) and journal.find("a", tmp_path / "came") is None
+    path.write_bytes(whole[:60])
     cut = archives.folder(tmp_path / "came")
-    assert cut not in (None, there) and journal.find("a", tmp_path / "came") is None
+    assert cut not in (None, there, before) and journal.find("a", tmp_path / "came") is None
     shutil.rmtree(tmp_path / "came")
     assert archives.folder(tmp_path / "came") is None
 

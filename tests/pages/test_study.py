@@ -80,7 +80,7 @@ def test_from_the_empty_form_to_a_table(page: Callable[..., AppTest]) -> None:
     first = "Ask: Precision goes from "
     assert first in alerts(app) and "to 1.00 (steadfast" in alerts(app)
     listed = page("study")
-    assert "4 of 4 runs completed" in words(listed)
+    assert "2 of 2 runs completed · 2 controls" in words(listed)
 
 
 def test_what_cannot_be_is_left_out_and_said(page: Callable[..., AppTest]) -> None:
