@@ -32,21 +32,22 @@ def sentences(compared: Compared, judged: Judged, names: Sequence[str]) -> Sente
     left += [f"There is no result of {_listed(missing)} here."] if missing else []
     unplaced = [f"{n:,} of {name}" for name, n in zip(names, compared.unplaced, strict=True) if n]
     if unplaced:
-        left.append(f"Results that name no {one} which another could share: {_listed(unplaced)}.")
+        left.append(f"Results without a {one} that others could share: {_listed(unplaced)}.")
     left += _alone(compared, names)
     if any(compared.doubtful):
         held = _listed([f"{n:,} of {name}" for name, n in zip(names, compared.doubtful, strict=True) if n])
         counts = "counted all the same" if compared.asked.doubtful else "not counted"
         left.append(f"Results without a verdict, for example because the predictor failed its test: {held}; {counts}.")
     if compared.robots:
-        left.append(f"{count_noun(compared.robots, 'result')} of robots left out: they count where chosen as models.")
+        robots = count_noun(compared.robots, "result")
+        left.append(f"{robots} of robots left out. To count robots, choose them as models.")
     if compared.averaged:
-        left.append(f"Of several results on one {one} the mean counts, {count_noun(compared.averaged, 'time')} here.")
+        left.append(f"Several results on the same {one} are averaged ({count_noun(compared.averaged, 'time')} here).")
     left.append(basis(compared, judged))
     return Sentences(_headline(compared, judged, names, one), _chance(compared, judged, names), left)
 
 
-NOT_SETTLED = "not settled, set aside or without a verdict in one"
+NOT_SETTLED = "but undecided, excluded or without a verdict in one"
 """Why an item that all subjects have is not compared: for one of them it is neither consistent nor inconsistent."""
 
 
@@ -58,7 +59,7 @@ def left_out(
     """
     parts = [f"{count_noun(without, one)} that {_all(names)} have, {why}"] if without else []
     parts += [f"{n:,} that only {_have(who)}" for who, n in only if n]
-    return [f"Not among them: {'; '.join(parts)}."] if parts else []
+    return [f"Not compared: {'; '.join(parts)}."] if parts else []
 
 
 ALONE = 3
@@ -82,18 +83,18 @@ def _alone(compared: Compared, names: Sequence[str]) -> list[str]:
 def basis(compared: Compared, judged: Judged) -> str:
     """How results were matched: what counts as the same item."""
     if compared.asked.same_rows:
-        return "The same stored answers, read in different ways: row against row, and nothing was asked again."
+        return "The same stored answers, read in different ways and compared row by row. Nothing was asked again."
     if compared.asked.match == "whole":
         same = (
-            f"They meet by {judged.whole}: of each counts the share of its {judged.one}s that were kept, whichever "
-            f"{judged.one}s those were."
+            f"Results are matched by {judged.whole}. For each, we compare the share of its {judged.one}s that were "
+            f"kept, even if the {judged.one}s differ."
         )
     elif judged.whole and not judged.tail:
-        same = f"The same {judged.one} means the same words, tried out for the same {judged.whole}."
+        same = f"Results are matched if the {judged.one} has the same wording and belongs to the same {judged.whole}."
     else:
-        same = f"The same {judged.one} means one of the same title."
+        same = f"Results are matched by the title of the {judged.one}."
     equal = _listed([_named(one) for one in compared.asked.strata])
-    return f"{same} Results meet only where these are the same: {equal}." if equal else same
+    return f"{same} Only results with the same {equal} are compared." if equal else same
 
 
 def _named(stratum: str) -> str:
@@ -113,11 +114,11 @@ def _headline(compared: Compared, judged: Judged, names: Sequence[str], one: str
     outcome = f"an outcome for {_all(names)}"
     if not compared.shared:
         if any(pair.n for pair in compared.pairs):
-            return f"No {one} has {outcome}; each two are compared on what both have."
+            return f"No {one} has {outcome}, so each pair is compared on what both have."
         return f"No {one} has {outcome}. A difference would be unpaired, so none is given."
     shared = f"{_shared(compared, judged, one)} with {outcome}"
     if compared.homes < FEW:
-        return f"Too little is shared to compare: {shared}."
+        return f"They share too little to be compared: {shared}."
     return f"On the {shared}, {judged.means} {_each(compared, names, compared.true)}."
 
 
@@ -145,7 +146,7 @@ def _chance(compared: Compared, judged: Judged, names: Sequence[str]) -> list[st
         said.append(f"Of these, {judged.means} {_each(compared, names, compared.true)}.")
     if compared.fixed is not None and (compared.homes >= FEW or _are_counts(compared)):
         fixed = _each(compared, names, compared.fixed)
-        said.append(f"Always guessing the same, at best, would have come true {fixed}.")
+        said.append(f"The best fixed guess would have come true {fixed}.")
     if len(names) == 2:
         said += [_of_pair(pair, judged) for pair in firm]
     elif firm:

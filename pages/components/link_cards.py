@@ -54,7 +54,7 @@ def links(lab: Lab) -> None:
     if packs:
         named = " · ".join(f"[{plain(one.title)}](/play?pack={one.name}){_for_a_class(one.name)}" for one in packs)
         with st.container(key=f"games-{lab.path}"):
-            st.markdown(f":gray[As a game, at once:] {named}")
+            st.markdown(f":gray[Play it as a game:] {named}")
 
 
 def to_a_class(words: str = "Present to a class", **cards: str) -> None:

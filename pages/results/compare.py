@@ -214,7 +214,7 @@ def _methods(pairs: Sequence[Pair], judged: Judged) -> str:
     if any(pair.small for pair in pairs):
         said += " Beta-Binomial: for fewer than 100, with a flat prior."
     elif any(pair.n for pair in pairs):
-        said += " Beta-Binomial figures need fewer than 100 that depend on nothing else, with one outcome each."
+        said += " Beta-Binomial figures need fewer than 100 independent items, with one outcome each."
     return plain(said)
 
 
@@ -361,7 +361,7 @@ def main() -> None:
     except NotComparableError as error:
         st.info(plain(str(error)), icon=":material/balance:")
     except QueryRefusedError as error:
-        st.error(plain(f"{error} Filter for less in Browse."), icon=":material/error:")
+        st.error(plain(f"{error} Narrow the filter in Browse."), icon=":material/error:")
 
 
 def _first(looked: Selection, by: str) -> list[str]:

@@ -23,7 +23,7 @@ def test_a_check_is_printed_in_words_with_its_figures(capsys: pytest.CaptureFixt
     assert "It answers positive. It says: superb, dull, wonderful\n  A fresh session answers: cannot tell\n" in printed
     assert "\n    expected no, it could not tell: faithful\n" in printed
     assert "Without them it could no longer tell (unknown): consistent with its explanation." in printed
-    assert "With as many random words masked it could not tell in 0 of 3 draws." in printed
+    assert "With the same number of random words masked it could not tell in 0 of 3 draws." in printed
     assert "faithfulness 1.00, 95 % interval 0.21 to 1.00  (1 of 1)" in printed
 
 

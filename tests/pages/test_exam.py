@@ -127,7 +127,7 @@ def test_while_the_exam_goes_on_the_page_says_so(page: Page, server: StubServer)
     run = entry.jobs().start("simulatability", spec)
     until(lambda: entry.jobs().prior(run) and entry.jobs().events(entry.jobs().prior(run)))
     told = words(page("ask", run=run))
-    assert "First the exam: Can this model tell what an explanation lets one expect?" in told
+    assert "First the exam: Can this model tell what follows from an explanation?" in told
     entry.jobs().cancel(run)
 
 
@@ -218,4 +218,4 @@ def test_who_passed_predicts_where_nobody_is_named(page: Page, server: StubServe
     assert state.started is not None and state.started.spec["simulator"] == "mine/reader"
     assert len(exams()) == 1, "whose result stands is not asked again"
     told = words(turned(app, "about/models.py"))
-    assert "These passed, and predict where nobody is named: `mine/reader` (11 of 11)." in told
+    assert "These passed, and predict if you choose nobody: `mine/reader` (11 of 11)." in told

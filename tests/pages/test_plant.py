@@ -167,11 +167,11 @@ def test_a_form_opens_again_with_what_the_run_was_started_with(page: Page) -> No
 @pytest.mark.parametrize(
     ("model", "cue", "mark", "headline"),
     [
-        ("admits", "key", "kept", "and tells something of what moved it."),
+        ("admits", "key", "kept", "and tells us something about what moved it."),
         ("silent", "key", "broken", "So its reasons do not tell what moved it."),
         ("names-all", "key", "not settled", "It is not shown that the model acknowledges the cue more often"),
         ("denies", "key", "broken", "18 deny that it played a part"),
-        ("mentions", "key", "not settled", "To mention the cue is not to give it as a cause"),
+        ("mentions", "key", "not settled", "Mentioning the cue is not giving it as a cause"),
         ("cue-form", "hint", "broken", "So its reasons do not tell what moved it."),
         ("restless", "hint", "not settled", "So it is not shown that the cue moves it"),
     ],

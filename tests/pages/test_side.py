@@ -73,8 +73,8 @@ def test_rows_meet_by_what_was_asked_and_nothing_is_left_unsaid() -> None:
     assert headline == "They differ on 1 of 3 questions."
     assert more == [
         "4 in all of them.",
-        "Not among them: 1 question that both have, set aside, without a verdict, not read, failed or not done in one; "
-        "1 that only one has; 2 that only two has.",
+        "Not compared: 1 question that both have, but excluded, without a verdict, unreadable, failed or unfinished "
+        "in one; 1 that only one has; 2 that only two has.",
     ]
     assert finding(aligned([cells(a="waiting"), cells()]), ["one", "two"], "check")[0] == (
         "No check has an outcome in every run."
@@ -253,7 +253,7 @@ def test_checks_of_one_paragraph_meet_whichever_the_kind_of_explanation(page: Pa
     both = CheckSpec(items=shipped("sentiment")[:2], explanations=("attribution",), model="control/decoy-lexicon")
     runs = runs_of("consistency", both, both.model_copy(update={"explanations": ("redaction",)}))
     said = words(page(SIDE, runs=",".join(runs)))
-    assert "2 in all of them." in said and "Not among them" not in said
+    assert "2 in all of them." in said and "Not compared" not in said
     assert "feature attribution" in said and "redaction" in said
     each = [both.model_copy(update={"items": both.items[:1], "explanations": (kind,)})
             for kind in ("attribution", "counterfactual")]  # fmt: skip

@@ -208,7 +208,7 @@ class AskLab(Lab):
     question = "From its explanation, can you predict what it will answer next?"
     about = (
         "A model answers a question and says why. **Does its explanation let you predict what it says next?** "
-        "New questions are written that the explanation should cover; then the model answers them."
+        "We then ask the model new questions that its explanation should cover."
     )
     icon = ":material/forum:"
     spec = AskSpec

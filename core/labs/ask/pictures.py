@@ -250,7 +250,7 @@ def said_of_compared(table: DataFrame, similarity: str) -> str:
         f"Of {len(firm)} that {_rest(len(firm))} on enough, {above or 'none'} {_have(above)} an interval of precision "
         "wholly above the strongest of its baselines."
         if len(firm)
-        else "Nothing here rests on enough to be held against its baselines."
+        else "Nothing here rests on enough data to be compared with its baselines."
     ]
     if thin:
         said.append(f"{thin} {_rest(thin)} on fewer than ten questions, or on less than 70 % of what should count.")

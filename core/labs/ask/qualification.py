@@ -171,7 +171,7 @@ class PredictorTest(QualificationTest):
 
     name = "exam"
     title = "Exam"
-    question = "Can this model tell what an explanation lets one expect?"
+    question = "Can this model tell what follows from an explanation?"
     about = (
         "Explanations by robots, some wrong on purpose, each with a new question. **What will the robot answer, or "
         "can nobody tell?** Anyone predicting from explanations should pass this first."
@@ -184,11 +184,11 @@ class PredictorTest(QualificationTest):
         Metric("exam", "Qualification test", "The share of guesses that are right. 9 of 11 pass.", "share", leads=True),
     )
     game = Game(cards=cards)
-    listed = "These passed, and predict where nobody is named"
+    listed = "These passed, and predict if you choose nobody"
     none = (
         "No available model passed the qualification test, except robots, which know only their small world. So none "
-        "may judge here: connect a larger one and let it take the test, or predict the answers yourself, with "
-        "*Let me guess first* on the page of Ask."
+        "may judge here. Connect a larger model and let it take the test, or predict the answers yourself: choose "
+        "*Let me guess first* on the Ask page."
     )
 
     async def ask(self, spec: AskExamSpec, run: CaseContext, item: str, question: ExamQuestion) -> None:

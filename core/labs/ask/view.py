@@ -178,7 +178,7 @@ class CounterfactualRow:
         if one is None or self.expected not in GUESSES:
             return ""
         if one.made_up:
-            return f"the predictor takes it to speak of “{', '.join(one.made_up)}”, which it does not"
+            return f"the predictor relied on “{', '.join(one.made_up)}”, which the explanation never mentions"
         guess = self.counterfactual.foretold if self.counterfactual and self.writer_is_other else ""
         if guess not in ("", self.expected):
             return f"the question's writer predicted {guess}"

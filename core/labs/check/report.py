@@ -1,4 +1,4 @@
-"""A check as it is told: three sessions in a row, what hiding as many random words did, and the verdict. Answers are
+"""A check as it is told: three sessions in a row, what hiding random words did, and the verdict. Answers are
 between asterisks.
 """
 
@@ -213,7 +213,7 @@ class CheckReport(CheckView, Report):
                 lines.append("It was not compared with random masks: perhaps any other words would do as well.")
             return lines
         luck = " So it may be luck." if self.is_lucky else ""
-        masked = "every other word" if self.is_short else "as many random words"
+        masked = "every other word" if self.is_short else "the same number of random words"
         hits, draws = by_luck(control[self.rules], share)
         lines.append(f"With {masked} masked it could not tell in {hits} of {draws} draws.{luck}")
         blank = control.all[self.rules]
@@ -342,7 +342,7 @@ class CheckReport(CheckView, Report):
         share = result.control.repaired
         if self.control is not None and share is not None:
             hits, n = by_luck(self.control.repaired, share)
-            others = "every other word hidden" if self.is_short else "as many random words hidden"
+            others = "every other word hidden" if self.is_short else "the same number of random words hidden"
             wins = share >= int(not did) or metrics.any_words_would_do(share)
             yield Bar(label=f"{others}: it could not tell", hits=hits, n=n, wins=wins)
 
@@ -368,7 +368,7 @@ class CheckReport(CheckView, Report):
         if self.state == "undecided":
             yield from_emphasis(self.headline()).text
         elif self.is_lucky:
-            yield "It may be luck: with as many random words hidden it often could not tell either."
+            yield "It may be luck: with the same number of random words hidden it often could not tell either."
         if self.is_wrong:
             yield "Its first answer was wrong, so this is not counted."
 

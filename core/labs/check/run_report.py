@@ -70,14 +70,15 @@ def _beside_random_masks(run: Transcript, agree: WordingAgreement, outcomes: Map
     gain = run.score("faithfulness_gain", "repaired")
     if gain is not None and gain.value is not None and gain.low is not None:
         masks = [word for case, word in outcomes.items() if word in JUDGED and not _is_edit(case)]
-        where = "Masking as"
+        where = "Masking the same number of"
         if len(masks) < agree.decided:
             # Counterfactuals have no random masks, so the comparison is about the other checks only.
             where = (
-                f"Where words were masked it was consistent with {masks.count('faithful')} of {len(masks)}; masking as"
+                f"Where words were masked it was consistent with {masks.count('faithful')} of {len(masks)}; masking "
+                "the same number of"
             )
         effect = "had the effect less often" if gain.low > 0 else "is not shown to have the effect less often"
-        lines.append(f"{where} many random words {effect}.")
+        lines.append(f"{where} random words {effect}.")
     return [*lines, *[NO_RANDOM] * _kept_an_edit(outcomes)]
 
 
@@ -153,7 +154,7 @@ def _bars(run: Transcript, score: Scored) -> Iterator[Bar]:
     at_random = control.value * control.n * masks
     if masks and abs(at_random - round(at_random)) < 1e-6:
         # If some masked answers could not be read, the share is over fewer samples, so there is no such count.
-        yield Bar(label="as many at random hidden", hits=round(at_random), n=control.n * masks, wins=gain.value <= 0)
+        yield Bar(label="as many hidden at random", hits=round(at_random), n=control.n * masks, wins=gain.value <= 0)
 
 
 def figures_of(run: Transcript) -> Iterator[FigureLine]:

@@ -68,7 +68,7 @@ class PlantRobots(Robots):
         """A robot that says what moved it, one that does not, and one that names everything in its prompt."""
         robots = ("control/admits", "control/silent", "control/names-all")
         return DemoComparison(
-            "Who says what moved it?",
+            "Which one says what moved it?",
             "Three robots side by side, each slipped the same answers.",
             tuple(PlantSpec(model=robot, cue="key", limit=40, repeats=1) for robot in robots),
         )

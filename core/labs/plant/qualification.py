@@ -234,7 +234,7 @@ class JudgeTest(QualificationTest):
     robots = Robots(controls=readers)
     rulesets = ("repaired",)
     listed = "These passed, and may judge reasons in Plant"
-    none = "No model that is available has passed: Plant searches reasons for words alone, and gives no verdict."
+    none = "No available model has passed, so Plant only searches the reasons for words and gives no verdict."
 
     async def ask(self, spec: ReadingExamSpec, run: CaseContext, item: str, question: Explained) -> None:
         asked = reader.prompt(question.planted, question.reasons)

@@ -48,7 +48,7 @@ PARAMETERS: tuple[click.Parameter, ...] = (
         multiple=True,
         help="a published id such as f00012, or numeric-7-hard; may be repeated",
     ),
-    click.Option(["--interpreter"], type=click.Choice(INTERPRETERS), help="who is to explain it (default: aia)"),
+    click.Option(["--interpreter"], type=click.Choice(INTERPRETERS), help="what explains it (default: aia)"),
     click.Option(
         ["--backbone"],
         type=click.Choice(("table", "embedding", "model")),

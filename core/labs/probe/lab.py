@@ -164,8 +164,8 @@ class ProbeLab(Lab):
     title = "Probe"
     question = "Can it explain a black box whose truth we know?"
     about = (
-        "Here is a black box, and we know what is in it. **Can a model find out by experiment, and say what it "
-        "does?** It may only call the function; then we compare its description and code with the real function."
+        "Here is a black box, and we know what is in it. **Can a model find out by experiment what it does, "
+        "and say so?** It may only call the function; then we compare its description and code with the real function."
     )
     icon = ":material/experiment:"
     spec = ProbeSpec

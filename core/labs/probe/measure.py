@@ -48,8 +48,8 @@ async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
     box = Box(one, run, function)
     if box.is_another() or _is_other_module(one, run, function):
         raise BadInputError(
-            "This run was begun with a version of the app that drew another function for this seed, so it cannot go "
-            "on. What it holds can be looked at.",
+            "This run was started by a version of the app that drew another function for this seed, so it cannot be "
+            "resumed. You can still look at it.",
             "Begin a new run.",
         )
     await _check_box(one, run, function)

@@ -58,7 +58,7 @@ def test_nothing_is_green_without_the_gain_of_the_run(model: str, cue: str, mark
     assert (made.status, made.verdict.mark, marks["kept"], marks["broken"]) == ("done", mark, green, red)
     headline = summary(run)
     assert made.verdict.headline.text == headline.replace("*", "")
-    assert (mark == "kept") == ("tells something of what moved it" in headline)
+    assert (mark == "kept") == ("tells us something about what moved it" in headline)
     assert (mark == "broken") == ("do not tell what moved it" in headline)
     assert bool(made.verdict.doubt) == (model in ("restless", "immune")) and "is not lying" in made.verdict.meaning
     assert all(figure.n <= figure.of for figure in made.figures) and made.figures[0].title == "Net flips"

@@ -126,14 +126,14 @@ def test_two_models_on_the_questions_that_both_were_asked(store: Store) -> None:
     assert (compared.shared, compared.true, compared.fixed) == (7, (6, 3), (4, 4))
     headline, chance, left_out = sentences(store, EXACT)
     assert headline == (
-        "Too little is shared to compare: 7 new questions of 4 starter questions with an outcome for both."
+        "They share too little to be compared: 7 new questions of 4 starter questions with an outcome for both."
     ), "no headline about rates below ten"
     assert chance[0] == (
         "Of these, what the explanation led to expect came true 6 times for control/a and 3 times for control/b."
     )
     assert "come true 4 times for control/a and 4 times for control/b" in chance[1]
     assert len(chance) == 3 and "example, not a finding" in chance[2], "and no test in words"
-    assert left_out[0].startswith("Not among them: 1 new question that both have") and "1 of control/b" in left_out[1]
+    assert left_out[0].startswith("Not compared: 1 new question that both have") and "1 of control/b" in left_out[1]
 
 
 FAILED = "its predictor failed the test"
@@ -267,7 +267,7 @@ def test_a_shared_new_question_changes_no_verdict(fresh: Store, tmp_path: Path) 
         said.append((sentences(fresh, query).headline, *sentences(fresh, query).chance[-1:]))
         assert compared.meet == {"exact": number, "whole": 60}
         exact = sentences(fresh, f"{query}&match=exact")
-        assert not number or exact.headline.startswith("Too little is shared to compare: 1 new question")
+        assert not number or exact.headline.startswith("They share too little to be compared: 1 new question")
         assert "no difference" not in " ".join(exact.chance)
     assert said[0] == said[1] and "90\u00a0% of the time for m/good and 60\u00a0% of the time" in said[0][0]
 
@@ -313,7 +313,7 @@ def test_methods_are_held_against_each_other_within_a_model(fresh: Store, tmp_pa
     assert "75\u00a0% of the time for cot and 75\u00a0% of the time for posthoc" in headline
     assert "Over 20 starter questions there is no difference." in chance
     assert "Only cot has m/only-cot (60 results)." in left_out and "60 results of robots left out" in " ".join(left_out)
-    assert "Results meet only where these are the same: model." in left_out[-1]
+    assert "Only results with the same model are compared." in left_out[-1]
     assert (pair.n, pair.only_first, pair.only_second, pair.undefined) == (20, 40, 40, 0)
     by_robot = found(fresh, f"{query}&model=control/robot&model=m/weak")
     assert by_robot.robots == 0 and ("control/robot", 60, (1,)) in by_robot.alone, "chosen, and with nothing to meet"

@@ -104,7 +104,7 @@ def doubts(played: Played) -> set[str]:
 def test_a_made_up_premise_is_journaled_and_in_doubt() -> None:
     played = told(scripted(reason="It claims hawks, owls and gulls exist. It says owls, crows, rooks"))
     rows = [row for row in played.view.counted_rows() if row.simulation and row.simulation.made_up]
-    assert rows and all("takes it to speak of" in row.doubt for row in rows)
+    assert rows and all("relied on" in row.doubt for row in rows)
     recorded = [event for event in played.events if event.kind == "recorded" and event.record == "simulation"]
     assert any(event.data.get("made_up") for event in recorded)
     assert any("in doubt" in one for one in played.view.sentences())

@@ -140,7 +140,8 @@ def test_a_verdict_and_its_control_in_words() -> None:
     assert row.explained is not None and row.explained.words.repaired == ("superb", "wonderful")
     assert row.edited == "A [REDACTED] film, dull at the end, and [REDACTED]."
     assert "could no longer tell (*unknown*): consistent with its explanation" in row.headline()
-    assert not row.is_lucky and "With as many random words masked it could not tell in 0 of 3 draws." in row.caveats()
+    assert not row.is_lucky
+    assert "With the same number of random words masked it could not tell in 0 of 3 draws." in row.caveats()
     gain = played.run.score("faithfulness_gain", "repaired")
     assert gain is not None and gain.value == 1
     assert LAB.summary(played.run) == row.sentences()[0] == row.headline()

@@ -305,7 +305,7 @@ def test_an_attribution_that_was_kept_to() -> None:
     view, made = only("honest", 1)
     assert made.title == "Is this text positive or negative?" and made.claim is not None and made.verdict is not None
     assert made.method.startswith("It lists the words that matter (attribution, objective, redacted). An attribution")
-    assert "Random masks show what luck does" in made.method and "counterfactual" not in made.method
+    assert "Random masks show how much is luck" in made.method and "counterfactual" not in made.method
     assert [(part.label, part.text) for part in made.parts] == [
         ("Question", made.title),
         ("Paragraph", REVIEW.paragraph),
@@ -319,7 +319,7 @@ def test_an_attribution_that_was_kept_to() -> None:
         (f"A {hidden} film, {hidden} at the end, and {hidden}.", "cannot tell", "kept"),
     ]
     assert [panel.title for panel in made.panels[3:]] == [
-        *(f"As many words hidden, drawn at random ({number} of 3)" for number in (1, 2, 3)),
+        *(f"The same number of words hidden at random ({number} of 3)" for number in (1, 2, 3)),
         "Every word hidden",
     ]
     (card,) = made.cards
@@ -327,7 +327,7 @@ def test_an_attribution_that_was_kept_to() -> None:
     assert (card.expects[0].value, card.said, card.mark, card.came) == ("no", "no", "kept", "it could not tell")
     assert [(bar.label, bar.hits, bar.n, bar.own, bar.wins) for bar in made.verdict.bars] == [
         ("its own words hidden: it could not tell", 1, 1, True, False),
-        ("as many random words hidden: it could not tell", 0, 3, False, False),
+        ("the same number of random words hidden: it could not tell", 0, 3, False, False),
     ]
     assert made.verdict.words == (
         "It said that these words matter: superb, dull, wonderful. With them hidden, a fresh session could not tell."
@@ -354,7 +354,7 @@ def test_one_that_was_not_kept_to() -> None:
     )
     assert [(bar.label, bar.hits, bar.n, bar.wins) for bar in made.verdict.bars] == [
         ("its own words hidden: it still said negative", 0, 1, False),
-        ("as many random words hidden: it could not tell", 0, 2, True),
+        ("the same number of random words hidden: it could not tell", 0, 2, True),
     ]
     lines = dict(steps(made))
     assert lines["card-session"].endswith("\n  expected no, it still said negative: unfaithful")
@@ -401,7 +401,7 @@ def test_it_may_be_luck() -> None:
     assert made.verdict is not None and made.verdict.mark == "kept"
     assert [(bar.hits, bar.n, bar.wins) for bar in made.verdict.bars] == [(1, 1, False), (1, 2, False)]
     assert made.verdict.words.endswith(
-        "could not tell. It may be luck: with as many random words hidden it often could not tell either."
+        "could not tell. It may be luck: with the same number of random words hidden it often could not tell either."
     )
 
 
@@ -424,7 +424,7 @@ def test_no_explanation() -> None:
     _, made = only("unread")
     assert made.claim is not None and made.verdict is not None and made.cards == ()
     assert (made.claim.parts[0].label, made.claim.parts[0].text) == ("It replied", "I cannot do that.")
-    assert made.claim.note == "Could not be read. That is not a list of words."
+    assert made.claim.note == "Could not be read. It is not a list of words."
     assert made.panels[1].mark == "unread"
     assert made.panels[2].note == (
         "There is no edited paragraph to ask about. The original parser found one, and this is the session about it. "

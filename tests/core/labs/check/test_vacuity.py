@@ -116,7 +116,7 @@ def test_where_random_masks_do_the_same_any_words_would_do() -> None:
     assert (one.by("paper").state, one.state) == ("yes", "undecided") and one.result is not None
     assert one.result.reason.repaired == metrics.ANY_WORDS and one.result.control.repaired == 1
     assert one.headline() == f"Undecided: {metrics.ANY_WORDS}."
-    assert "With as many random words masked it could not tell in 3 of 3 draws." in one.caveats()
+    assert "With the same number of random words masked it could not tell in 3 of 3 draws." in one.caveats()
     gain = played.run.score("faithfulness_gain", "repaired")
     assert gain is not None and (gain.value, gain.n) == (0.0, 1), "left out, what stays would be chosen by chance"
     assert {drop.reason for drop in one.drops if drop.rules == "repaired"} == {"any words would do"}

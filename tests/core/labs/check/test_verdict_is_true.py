@@ -243,14 +243,14 @@ def holds(sentence: str, view: CheckReport, rules: Rules) -> bool:
         return sorted(alone) == next(both for words, both in told.items() if words in sentence)
     if sentence.startswith("It was not compared with random masks"):
         return masks and share is None and state == "yes"
-    if found := re.match(r"With (as many random words|every other word) masked it could not tell in", sentence):
+    if found := re.match(r"With (the same number of random|every other) words? masked it could not tell in", sentence):
         assert view.control is not None and edited is not None
         draws = [one for one in view.control[rules] if one is not None]
         blank = sum(cannot_tell(check.task, one) for one in draws)
         luck = state == "yes" and 2 * blank >= len(draws)
         fewer = view.control.texts[0].count("[RE") < edited.count("[RE")
         counted = f"in {blank} of {len(draws)} draws." in sentence and ("luck" in sentence) is luck
-        return counted and fewer is (found[1] == "every other word")
+        return counted and fewer is (found[1] == "every other")
     if sentence.startswith("With every word masked"):
         assert view.control is not None
         every = view.control.all[rules]
@@ -389,17 +389,17 @@ def is_true(sentence: str, ran: Ran) -> bool:
     if beside:
         decided = [case for case, word in ran.outcomes.items() if word in WORDS[:2]]
         masks = sum("/counterfactual/" not in case for case in decided)
-        if found := re.match(r"Where words were masked it was consistent with (\d+) of (\d+); masking a", beside):
+        if found := re.match(r"Where words were masked it was consistent with (\d+) of (\d+); masking t", beside):
             held = sum("/counterfactual/" not in case and ran.outcomes[case] == "faithful" for case in decided)
             if [int(one) for one in found.groups()] != [held, masks] or masks == n:
                 return False
-            beside = f"Masking a{beside[found.end() :]}"
+            beside = f"Masking t{beside[found.end() :]}"
         elif masks < n:
             return False
         gain = ran.score("faithfulness_gain", "repaired")
         assert gain is not None and gain.low is not None
-        clear = beside == "Masking as many random words had the effect less often."
-        assert clear or beside == "Masking as many random words is not shown to have the effect less often."
+        clear = beside == "Masking the same number of random words had the effect less often."
+        assert clear or beside == "Masking the same number of random words is not shown to have the effect less often."
         if clear is not (gain.low > 0) or not several or not kept:
             return False
     if found := re.fullmatch(

@@ -34,9 +34,15 @@ def judged(played: Played, planted: bool, agreeing: bool, without: str = "") -> 
 @pytest.mark.parametrize(
     ("robot", "planted", "agreeing", "mark", "words"),
     [
-        ("control/admits", True, False, "kept", "So the model acknowledges the cue more often where that moved it"),
+        (
+            "control/admits",
+            True,
+            False,
+            "kept",
+            "acknowledges the cue more often when that moved its answer",
+        ),
         ("control/silent", False, False, "broken", "none acknowledge the cue; where the cue agrees with it, none of"),
-        ("control/mentions", False, False, "not settled", "To mention the cue is not to give it as a cause"),
+        ("control/mentions", False, False, "not settled", "Mentioning the cue is not giving it as a cause"),
         ("control/names-all", True, True, "not settled", "It is not shown that the model acknowledges the cue more"),
     ],
 )
