@@ -15,7 +15,7 @@ import re
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from io import FileIO
 from itertools import islice
 from pathlib import Path
@@ -221,9 +221,17 @@ def _reason(error: ValueError) -> str:
 
 def read_part(path: Path, places: Iterable[str]) -> Contents:
     """Return the events placed at any of `places` (cases, items that cases share, "" for the run itself), and for the
-    rest only how the run and each case began and ended and what failed. Other lines are not parsed. Raises
+    rest only how the run and each case began and ended and what failed. Other lines are not parsed. What was read last
+    is kept as long as the file does not change, because a reader opens one trial of a case after the other. Raises
     FileNotFoundError.
     """
+    status = path.stat()
+    return _read_part(path, (status.st_ino, status.st_size, status.st_mtime_ns), frozenset(places))
+
+
+@lru_cache(maxsize=8)
+def _read_part(path: Path, version: tuple[int, int, int], places: frozenset[str]) -> Contents:
+    """Return the part of the journal's `version`; if it grew since, also what follows."""
     data = path.read_bytes()
     data = data[: data.rfind(b"\n") + 1]
     named = b"|".join(re.escape(json.dumps(place, ensure_ascii=False).encode()) for place in {"", *places})

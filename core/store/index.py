@@ -394,6 +394,8 @@ class IndexWatcher:
         self._index = Index(store, journals)
         self._every = every
         self._woken = threading.Event()
+        self._waiting: list[threading.Event] = []
+        """Set once a look that began after they were added is over."""
         self._closed = False
         self._thread = threading.Thread(target=self._keep, name="store", daemon=True)
         self._thread.start()
@@ -406,6 +408,13 @@ class IndexWatcher:
     def wake(self) -> None:
         """Make the thread look now, for example because a run has ended."""
         self._woken.set()
+
+    def catch_up(self, seconds: float) -> None:
+        """Make the thread look now, and wait for it at most so many `seconds`."""
+        looked = threading.Event()
+        self._waiting.append(looked)
+        self.wake()
+        looked.wait(seconds)
 
     def update_now(self) -> None:
         """Look now, and return when it is done."""
@@ -425,13 +434,15 @@ class IndexWatcher:
                 index(self.store, self._recordings, recordings=True)
         while not self._closed:
             rest = self._every
+            waiting, self._waiting = self._waiting, []
             with self._reported(self._journals):
                 began = time.thread_time()
                 if self._index.update():
                     self.changes += 1
                 else:
                     rest = pause(self._every, time.thread_time() - began)
-            self.looked.set()
+            for looked in (self.looked, *waiting):
+                looked.set()
             self._woken.wait(rest)
             self._woken.clear()
 

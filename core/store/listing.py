@@ -367,7 +367,9 @@ class Selection:
 def _in_calls(store: Store, writes: int, words: str) -> str:
     """The result of `rows_in_calls`, searched once after each write: a page asks a dozen questions about it."""
     ((last,),) = store.rows("select coalesce(max(rowid), 0) from items")
-    return str(store.rows(*rows_in_calls(words, last))[0][0] or "0")
+    found = str(store.rows(*rows_in_calls(words, last))[0][0] or "0")
+    store.shrink()
+    return found
 
 
 _OWN_VALUE = """

@@ -23,7 +23,7 @@ from ..package_data import COMMAND
 from . import schema
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+    from duckdb import DuckDBPyConnection, Statement
     from pandas import DataFrame
 
 T = TypeVar("T")
@@ -33,6 +33,9 @@ SECONDS = 10.0
 
 MEMORY = "2GB"
 """The memory that DuckDB may use; a query that needs more is refused."""
+
+CACHE = "100MB"
+"""The memory that DuckDB may still use after `Store.shrink`."""
 
 _ROWS = 100_000
 """How many rows are copied at a time."""
@@ -51,12 +54,12 @@ each.
 CLOSING = 300
 """How often, every tenth of a second, a store tries to close while a query is still being interrupted."""
 
-# With these settings no query reaches another file, loads an extension or changes the settings.
+# With these settings no query reaches another file or loads an extension, and no statement can undo that. They are not
+# locked, because `Store.shrink` changes the limit of memory; queries may only select (`_select`).
 _CONFIG: dict[str, str] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "enable_external_access": "false",
-    "lock_configuration": "true",
     "threads": "2",
 }
 
@@ -133,6 +136,7 @@ class Store:
             self.writer.writes += 1
         self._reading = threading.Condition()
         self._cursors = 0
+        self._is_large = False
         self._kept: dict[bytes, Any] = {}
         """Results read since the write of number `_kept_at`, the one used last at the end."""
         self._kept_at = 0
@@ -244,13 +248,32 @@ class Store:
             if other != self.path:
                 _remove(other)
 
+    def shrink(self) -> None:
+        """Free most of what DuckDB holds of the file in memory, as soon as nobody reads: it keeps whatever was read,
+        and a search through all prompts and answers reads most of the file.
+        """
+        self._is_large = True
+        with self.cursor():
+            # It is freed when the last cursor closes.
+            pass
+
+    def _free(self) -> None:
+        import duckdb
+
+        self._is_large = False
+        # A connection that was closed meanwhile holds nothing.
+        with suppress(duckdb.ConnectionException):
+            with suppress(duckdb.OutOfMemoryException):
+                self._connection.execute(f"set memory_limit = '{CACHE}'")
+            self._connection.execute(f"set memory_limit = '{MEMORY}'")
+
     def rows(self, sql: str, params: Params = ()) -> list[tuple[Any, ...]]:
         """The rows that our own SQL finds, with the limits of `query`."""
         given = used(sql, params)
 
         def read() -> list[tuple[Any, ...]]:
             with self.limited() as cursor:
-                return cursor.execute(sql, given).fetchall()
+                return cursor.execute(_select(cursor, sql), given).fetchall()
 
         def is_small(found: list[tuple[Any, ...]]) -> bool:
             return len(found) * len(found[0] if found else ()) <= LARGEST and _is_short(found)
@@ -270,7 +293,7 @@ class Store:
         def read() -> DataFrame:
             with self.limited(seconds) as cursor:
                 cursor.execute("begin transaction read only")
-                return cursor.execute(sql, given).df()
+                return cursor.execute(_select(cursor, sql), given).df()
 
         def is_small(found: DataFrame) -> bool:
             return found.size <= LARGEST and _is_short(found.itertuples(index=False))
@@ -335,7 +358,22 @@ class Store:
             cursor.close()
             with self._reading:
                 self._cursors -= 1
+                if self._is_large and not self._cursors:
+                    self._free()
                 self._reading.notify_all()
+
+
+def _select(cursor: DuckDBPyConnection, sql: str) -> Statement:
+    """The only statement in `sql`. Raises QueryRefusedError if there is another, or if it is not a `select` or its
+    plan: it might change a setting, as `explain analyze` does that carries out what it explains.
+    """
+    from duckdb import StatementType
+
+    statements = cursor.extract_statements(sql)
+    allowed = {StatementType.SELECT} if "analy" in sql.casefold() else {StatementType.SELECT, StatementType.EXPLAIN}
+    if len(statements) != 1 or statements[0].type not in allowed:
+        raise QueryRefusedError("Only one select statement can be run.")
+    return statements[0]
 
 
 def _is_short(rows: Iterable[Sequence[object]]) -> bool:

@@ -107,6 +107,9 @@ PACE = Pace()
 COUNTED = 0.5
 """Seconds between two counts of the runs that were read."""
 
+LATEST = 1.0
+"""Most seconds that a page which somebody has just opened waits for runs that ended a moment ago."""
+
 
 def open_index() -> IndexWatcher:
     """Return the index of runs once it was read. If it cannot be opened, the page says why and ends here."""
@@ -117,6 +120,11 @@ def open_index() -> IndexWatcher:
         st.stop()
     if not keeper.looked.is_set():
         _count(keeper)
+    elif "caught-up" not in st.session_state:
+        # Later the page says that there are new results, and changes only when the reader asks for it.
+        with let_others_draw():
+            keeper.catch_up(LATEST)
+    st.session_state["caught-up"] = True
     return keeper
 
 

@@ -229,6 +229,17 @@ def test_a_tail_looks_on_from_where_it_was_and_anew_where_the_file_shrank(tmp_pa
         tail.news()
 
 
+def test_a_part_is_read_once_until_its_journal_grows(tmp_path: Path) -> None:
+    first, second = (to_line(answered(f"c{n}").model_copy(update={"case": "a"}), n) for n in (1, 2))
+    path = written(tmp_path / "a.jsonl", first)
+    part = read_part(path, ["a"])
+    assert [event.call for event in part.events] == ["c1"]
+    assert read_part(path, ["a"]) is part and read_part(path, ["b"]).events == []
+    with path.open("ab") as file:
+        file.write(second)
+    assert [event.call for event in read_part(path, ["a"]).events] == ["c1", "c2"]
+
+
 def test_a_part_passes_over_what_is_torn_or_altered(tmp_path: Path) -> None:
     first, second, third = (to_line(answered(f"c{n}").model_copy(update={"case": "a"}), n) for n in (1, 2, 3))
     path = written(tmp_path / "a.jsonl", first, second.replace(b"yes", b"no!"), third, b'{"kind":"started"')

@@ -125,6 +125,18 @@ def test_a_run_of_the_command_line_shows_up_while_the_app_is_open(page: Page, ow
     assert list(table["Model"]) == ["vague"]
 
 
+def test_a_page_shows_a_run_that_ended_just_before_it_was_opened(
+    page: Page, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.store.index.pause", lambda every, took: 600.0)
+    before = page("results/browse.py", show="runs", model="control/vague")
+    environment = {**os.environ, "EXPLAIN_HOME": str(own_home), "PYTHONPATH": WITHOUT_ENCODER}
+    forked.run("core", "ask", "Can a penguin fly?", "--model", "control/vague", env=environment)
+    assert not before.run().dataframe, "a list that somebody reads does not change by itself"
+    after = page("results/browse.py", show="runs", model="control/vague")
+    assert list(after.dataframe[0].value["Model"]) == ["vague"]
+
+
 def test_a_case_holds_everything(page: Page) -> None:
     run = a_run()
     app = page("results/case.py", run=run)

@@ -120,6 +120,8 @@ def test_a_folder_in_the_way(tmp_path: Path) -> None:
         "copy runs to 'runs.csv'",
         "attach 'other.duckdb'",
         "set threads = 8",
+        "explain analyze set threads = 8",
+        "select 1; set threads = 8",
         "set enable_external_access = true",
         "install httpfs",
         "load httpfs",
@@ -176,6 +178,23 @@ def test_what_needs_more_memory_than_there_may_be_is_refused_and_others_go_on(
         with pytest.raises(QueryRefusedError, match="Out of Memory"):
             small.query(LARGE)
         assert len(small.query("select 1 as one")) == 1
+
+
+def test_what_a_search_read_is_freed_once_nobody_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storing, "CACHE", "1MB")
+    path, long = tmp_path / "large.duckdb", "select sum(length(reason)) as n from faults"
+    held = "select coalesce(sum(memory_usage_bytes), 0) as n from duckdb_memory() where tag = 'BASE_TABLE'"
+    with Store(path, LABS) as large, large.write() as cursor:
+        cursor.execute("insert into faults select 'a', range, repeat(md5(range::varchar), 10) from range(50000)")
+    with Store(path, LABS) as large:
+        with large.cursor() as other:
+            assert other.execute(long).fetchall() == [(16_000_000,)]
+            large.shrink()
+            assert other.execute(held).fetchall()[0][0] > 2_000_000, "somebody reads"
+        with large.cursor() as other:
+            assert other.execute(held).fetchall()[0][0] < 1_000_000
+        assert large.query("select current_setting('memory_limit') as most").most.tolist() == ["1.8 GiB"]
+        assert large.query(long).n.tolist() == [16_000_000]
 
 
 def test_no_query_takes_more_than_two_gigabytes(store: Store) -> None:

@@ -108,6 +108,9 @@ def test_the_keeper_takes_up_what_comes(store: Store, folder: Path) -> None:
         keeper.wake()
         until(lambda: keeper.changes >= 2)
         assert one(store, "from runs")["status"] == "completed"
+        write(folder, "b", whole_run("b"))
+        keeper.catch_up(120)
+        assert keeper.changes == 3 and count(store, "runs") == 2
     finally:
         keeper.close()
 
