@@ -165,7 +165,7 @@ def lab(declaration: T) -> T:
     """
     made: Any = declaration() if inspect.isclass(declaration) else declaration
     if not isinstance(made, Lab):
-        raise ExtensionError(f"A lab has to be a Lab, and {type(made).__name__} is none.")
+        raise ExtensionError(f"A lab has to be a Lab, and {type(made).__name__} is not one.")
     _here.labs[made.name] = made
     _changed()
     return declaration

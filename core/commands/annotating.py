@@ -43,18 +43,18 @@ def _make() -> click.Command:
         click.Option(["--task"], type=click.Choice([*annotation.tasks(entry.labs())]), help="default: the lab's first"),
         click.Option(["--per-item"], type=click.IntRange(1, 100), default=3, help="people for each page (default: 3)"),
         click.Option(
-            ["--each"], type=click.IntRange(1, 1_000), default=20, help="most pages of a person (default: 20)"
+            ["--each"], type=click.IntRange(1, 1_000), default=20, help="most pages for one person (default: 20)"
         ),
         click.Option(
             ["--items"],
             type=click.IntRange(1, annotation_sets.MOST_PAGES),
-            help="sample at most so many pages (default: all)",
+            help="sample at most this many pages (default: all)",
         ),
         click.Option(
             ["--minutes"],
             type=click.IntRange(1, 10_000),
             default=60,
-            help="after so long without an answer a person's pages go to others (default: 60)",
+            help="minutes without an answer after which a person's pages go to others (default: 60)",
         ),
         click.Option(["--completion"], default="", metavar="CODE", help="shown at the end, such as Prolific's code"),
         click.Option(["--seed"], type=click.IntRange(0, 10**9), default=0, help="of the sample (default: 0)"),
@@ -89,7 +89,7 @@ def _made(
     return _let_simulated(live, simulated_people, journals) if simulated_people else DONE
 
 
-@click.command("progress", help="Say how far a set is; without a name, how far all sets are.")
+@click.command("progress", help="Print the progress of a set, or of all sets if none is named.")
 @click.argument("name", metavar="[SET]", required=False)
 @json_option("a JSON object for each set")
 def _progress(name: str | None, as_json: bool) -> int:

@@ -53,7 +53,7 @@ def _open(path: Path, port: int | None) -> int:
         return serve("case?" + urlencode({"run": taken.runs[0]}) if len(taken.runs) == 1 else "browse", port)
 
 
-@click.command("setup", help="Install a part of the app that is left out at first, with its checksums.")
+@click.command("setup", help="Install an optional part of the app, and check its checksums.")
 @click.argument("part", type=click.Choice(list(optional.PARTS)))
 def _setup(part: str) -> int:
     wanted = optional.PARTS[part]

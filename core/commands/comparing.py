@@ -26,7 +26,7 @@ def add(commands: click.Group) -> None:
     "--by",
     default="model",
     show_default=True,
-    help=f"what the names are: {', '.join(get_args(By))}, or {EXTRA}NAME for a column of your own file",
+    help=f"what the names refer to: {', '.join(get_args(By))}, or {EXTRA}NAME for a column of your own file",
 )
 @click.option(
     "--within",

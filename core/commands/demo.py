@@ -56,7 +56,7 @@ def add(commands: click.Group) -> None:
     commands.add_command(_demo_home)
 
 
-@click.command("demo-home", help="Fill an empty home with finished runs of robots, at least so many trials.")
+@click.command("demo-home", help="Fill an empty home with finished runs of robots, with at least this many trials.")
 @click.argument("trials", type=click.IntRange(1, 10_000_000))
 def _demo_home(trials: int) -> int:
     folder = home.journals()

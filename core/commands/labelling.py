@@ -71,7 +71,7 @@ def _scheme(name: str) -> Scheme:
 @click.option("--scheme", "name", default="", help="whose labels are the answers (default: your only one)")
 @click.option("--by", default="", metavar="WHO", help="whose labels test the judge (default: who labelled the most)")
 @click.option("--within", default="", metavar="FILTER", help="only these cases, filtered as in Browse's address")
-@click.option("--yes", "is_agreed", is_flag=True, help="go on without asking, also if the judge fails its test")
+@click.option("--yes", "is_agreed", is_flag=True, help="continue without asking, even if the judge fails its test")
 @journals_option
 @event_option
 def _judge(
@@ -104,7 +104,7 @@ def _judge(
         print(f"{count_noun(n, 'case')} left out: {why}.", file=sys.stderr)
     again = f" {test.labelled} of them are answered already." if test.labelled else ""
     print(f"All: {count_noun(len(whole.cases), 'call')} of {model}.{again}{_price(whole)}", file=sys.stderr)
-    if not is_agreed and not click.confirm("Go on?" if passed else "It did not pass. Go on all the same?", err=True):
+    if not is_agreed and not click.confirm("Go on?" if passed else "It did not pass. Continue anyway?", err=True):
         return DONE if passed else WRONG
     return _run(whole, journals, as_json)
 

@@ -584,7 +584,7 @@ def fetched(dataset: str) -> Path:
     if kept.is_file():
         return kept
     if not policy.allows("downloads"):
-        raise DatasetError("Here the host alone fetches files from the hub. Choose a data set that is here.")
+        raise DatasetError("Here only the host can fetch files from the hub. Choose one of the data sets listed.")
     _download(dataset, named["repo"], named["file"], folder)
     return kept
 

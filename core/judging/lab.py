@@ -185,8 +185,8 @@ class JudgeView(Report):
         words = {
             True: f"The judge agrees with the person: {said}.",
             False: f"The judge failed its test: {said}. A kappa of {LEAST:.2f} is needed.",
-            None: f"The judge is not tested: {said}, and {NEEDED} labelled cases are needed, of which {OF_SECOND} have "
-            "another label than the most frequent one.",
+            None: f"The judge is not tested: {said}, and {NEEDED} labelled cases are needed, of which {OF_SECOND} must "
+            "have a label other than the most frequent one.",
         }
         unread = sum(not one.label for one in self.judged.values())
         lines = [words[detail["passed"]], f"{len(self.judged):,} of {len(self.given):,} cases are judged."]
@@ -243,8 +243,8 @@ class JudgeLab(Lab):
     title = "Judge"
     question = "Does a judge model label explanations as a person does?"
     about = (
-        "One question about each of many explanations, answered with the labels of your own scheme. **It is held to "
-        "your labels first.**"
+        "One question about each of many explanations, answered with the labels of your own scheme. **First it is "
+        "tested on your labels.**"
     )
     icon = ":material/gavel:"
     hidden = True

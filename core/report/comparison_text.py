@@ -36,7 +36,7 @@ def sentences(compared: Compared, judged: Judged, names: Sequence[str]) -> Sente
     left += _alone(compared, names)
     if any(compared.doubtful):
         held = _listed([f"{n:,} of {name}" for name, n in zip(names, compared.doubtful, strict=True) if n])
-        counts = "counted all the same" if compared.asked.doubtful else "not counted"
+        counts = "counted anyway" if compared.asked.doubtful else "not counted"
         left.append(f"Results without a verdict, for example because the predictor failed its test: {held}; {counts}.")
     if compared.robots:
         robots = count_noun(compared.robots, "result")

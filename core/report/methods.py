@@ -320,7 +320,7 @@ def _figure(metric: Metric, score: Score, of: str = "") -> str:
     if score.low is not None and score.high is not None:
         how = f", {score.detail['how']}" if score.detail["how"] else ""
         text += f"; 95 % interval {score.low:{metric.format}} to {score.high:{metric.format}}{how}"
-    few = f" That is fewer than {FEW}: read it with caution." if score.n < FEW else ""
+    few = f" That is fewer than {FEW}: interpret it with caution." if score.n < FEW else ""
     thin = " Less than 70 % of what should count does." if score.is_thin else ""
     return f"{text}).{few}{thin}"
 
@@ -330,20 +330,20 @@ def _limits(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
     stopped = ["not finished" if status == "running" else status for *_, status, _ in began if status != "completed"]
     if stopped:
         ends = _listed(f"{stopped.count(one)} {one}" for one in sorted(set(stopped)))
-        yield f"Not all runs came to their end: {ends}."
+        yield f"Not all runs were completed: {ends}."
     [(faults,)] = ask("select count(*) from faults where run = any(?)")
     if faults:
         yield f"{count_noun(faults, 'line')} of the journals could not be read, and what stood there is missing."
     yield from _imported(ask)
     if len({seed for _, _, seed, *_ in began}) == 1:
-        yield "All was drawn from one seed: how much other draws would differ is not known."
+        yield "Everything was sampled with one seed, so it is not known how much other samples would differ."
     robots = [
         model
         for (model,) in ask("select distinct model from roles where run = any(?) order by all")
         if is_control(model)
     ]
     if robots:
-        yield f"Robots of known truth, and no language models: {_listed(robots)}."
+        yield f"These are robots with known behaviour, not language models: {_listed(robots)}."
     if again := sum(bool(reread) for *_, reread in began):
         yield f"{count_noun(again, 'run')} read older answers again, and asked no model."
 
@@ -358,7 +358,7 @@ def _imported(ask: Any) -> Iterator[str]:
     if not senders:
         return
     from_whom = _listed(f"{sender or 'nobody named'} ({runs:,})" for sender, runs in senders)
-    yield f"Imported, and as their files say made by others: {from_whom}."
+    yield f"Imported runs, made by others according to their files: {from_whom}."
     signers = ask(said.format(what="json_extract_string(data, '$.signed') as signed, count(*)"), IMPORTED)
     if signed := _listed(f"{signer} ({runs:,})" for signer, runs in signers if signer):
         yield f"Signed by their senders' keys: {signed}."

@@ -60,7 +60,7 @@ def lines(cells: Sequence[Row]) -> dict[str, Any] | None:
 
     left = f" The first {MOST} of {len(drawn)} are drawn." if len(drawn) > MOST else ""
     paper = " Square: printed by the paper." if any(cell["published"] is not None for cell in shown) else ""
-    must = " Upright stroke: what it must read." if any(cell["truth"] is not None for cell in shown) else ""
+    must = " Vertical line: the known true value." if any(cell["truth"] is not None for cell in shown) else ""
     marks = "Dot: value" if all(cell["low"] is None for cell in shown) else "Dot and line: value and 95 % interval"
     ticks = [low + (high - low) * part / 4 for part in range(5)]
     return {

@@ -126,7 +126,7 @@ class Room:
                 raise RoomStateError("The vote on this card is closed.")
             card = self.cards[self.place]
             if isinstance(record, Voted) and record.value not in card.card.options:
-                raise RoomStateError("That is none of the answers.")
+                raise RoomStateError("That is not one of the answers.")
             if isinstance(record, Sketched) and not isinstance(card, SketchCard):
                 raise RoomStateError("There is nothing to draw on this card.")
             if self._changes[type(record), self.place, by] >= MOST_CHANGES:

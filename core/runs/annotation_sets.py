@@ -381,7 +381,7 @@ def folder(journals: Path) -> Path:
 def make(journals: Path, name: str, made: SetMade, owner: str = "") -> LiveSet:
     """Write a new set. Raises AnnotationError if there is one of that name already, or the name is invalid."""
     if not _NAME.fullmatch(name):
-        raise AnnotationError("A set's name has small letters, digits and hyphens, 80 at most.")
+        raise AnnotationError("A set's name has at most 80 lower-case letters, digits and hyphens.")
     path = journal.path_for(folder(journals), name)
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():

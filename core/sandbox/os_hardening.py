@@ -60,16 +60,16 @@ class OSLimits(NamedTuple):
     def described(self) -> list[tuple[bool, str]]:
         """Each protection in words, with whether it is active."""
         return [
-            (True, "The interpreter that carries programs out knows no files and no network."),
-            (self.workers, "Its worker opens no file and no socket, and starts no process (rlimits)."),
+            (True, "The interpreter that runs programs has no access to files or the network."),
+            (self.workers, "Its worker cannot open files or sockets, or start processes (rlimits)."),
             (
                 self.writing,
-                "The process beside the app, which does what is lent to programs, writes no file (rlimits).",
+                "The helper process, which serves calls from programs, cannot write files (rlimits).",
             ),
-            (self.rights, "Neither gains rights by what it executes (no_new_privs)."),
-            (self.files, "Neither opens a file but the code's own (Landlock)."),
-            (self.network or self.tcp, "Neither connects to anything by TCP (Landlock, or an empty network)."),
-            (self.network, "Neither reaches any network (an empty network namespace)."),
+            (self.rights, "Neither can gain rights through what it executes (no_new_privs)."),
+            (self.files, "Neither can open files other than those of the code itself (Landlock)."),
+            (self.network or self.tcp, "Neither can connect by TCP (Landlock, or an empty network)."),
+            (self.network, "Neither can reach any network (an empty network namespace)."),
         ]
 
 

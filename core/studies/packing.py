@@ -120,7 +120,7 @@ def _pack(study: Study, folder: Path, file: Path) -> Packing:
                     elif path.read_bytes() == archive.read(packed[path.name]):
                         path.unlink()
                     else:
-                        left_out[name] = "it was gone on with meanwhile"
+                        left_out[name] = "it was continued in the meantime"
             except JournalInUseError:
                 left_out[name] = "it is still going on"
     size = sum(one.file_size for one in packed.values())

@@ -292,7 +292,7 @@ def allowed() -> None:
 
 def _walls() -> None:
     """Show what confines the programs that models write, on this machine."""
-    st.markdown("What confines the programs that models write:")
+    st.markdown("How the programs that models write are confined:")
     try:
         walls = sandbox.walls()
     except RuntimeError as error:

@@ -35,7 +35,7 @@ def draw(run_id: str, state: Transcript, call: Call, case: str) -> None:
     """Draw an editor for the answer of one call, with what depends on it and the button that starts the new run."""
     asked, before = call.asked, call.answered.text if call.answered else ""
     with st.container(border=True, key="fork"):
-        st.markdown("#### Edit one answer, and go on from there", anchors=False)
+        st.markdown("#### Edit one answer and continue from there", anchors=False)
         st.caption(
             f"The {plain(asked.role)}'s answer, call {plain(asked.call)} of {plain(short(asked.model))}. Everything "
             "before it stays. Calls that depend on it are made again in a new run; this run is not changed."
@@ -124,7 +124,7 @@ def _price(plan: ForkPlan) -> str:
         return f" Price: *unknown*; the person who runs {plain(', '.join(map(short, paid)))} may charge for it."
     dollars, day = known
     if day is None:
-        return " Price: nothing, for these run here."
+        return " Price: nothing, because these models run here."
     about = f"about {dollars:.2f}" if dollars >= 0.01 else "less than 0.01"
     return f" Price: {about} US dollars, with as many tokens as before (prices of {day})."
 

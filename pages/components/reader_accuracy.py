@@ -152,7 +152,7 @@ def everywhere() -> None:
         st.markdown(f"{plain(lab.title)}, by a blind audit: {of_audit(audit)}")
     if rows:
         st.markdown(
-            f"The verdicts that people passed on single cases were {CHOSEN}, with the reading before their eyes. They "
+            f"People's verdicts on single cases were {CHOSEN}, with the reading before their eyes. They "
             "are counts, and no rate over anything: a blind audit gives that."
         )
         st.table(rows, border="horizontal", hide_index=True, alt="How many labels hold each reader right")

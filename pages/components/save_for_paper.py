@@ -39,7 +39,7 @@ def save_for_paper(figure: Figure, name: str, alt: str) -> None:
         )
         low, high = printed.WIDTHS
         width = st.number_input("Width in cm", low, high, 17.0, 0.5, format="%.1f", width=150, key=f"{name}-width")
-        is_grey = st.toggle("Grey", help="Told apart by marks and dashes, not by colour.", key=f"{name}-grey")
+        is_grey = st.toggle("Grey", help="Lines differ by marks and dashes, not by colour.", key=f"{name}-grey")
     drawn = printed.for_paper(figure, width, is_grey)
     wide, high_px = printed.size(figure, width)
     text = str(drawn.to_json())
@@ -54,7 +54,7 @@ def save_for_paper(figure: Figure, name: str, alt: str) -> None:
         st.session_state[_KEPT + name] = wanted, *_file(kind, str(made.get("file", "")), width)
     of, content, said = st.session_state.get(_KEPT + name, ("", b"", ""))
     if of != wanted:
-        st.caption("The picture is being drawn …")
+        st.caption("Drawing the picture …")
         return
     st.caption(f"Most text is {printed.points_of_text(width):g} pt high. {said}".strip())
     if content:

@@ -247,7 +247,7 @@ def button(run_id: str, transcript: Transcript) -> None:
         try:
             spec = lab.spec.model_validate(transcript.started.spec if transcript.started else {})
         except ValidationError:
-            st.warning("Its settings are those of another version, so it cannot be begun once more.")
+            st.warning("Its settings are those of another version, so it cannot be run again.")
         else:
             choose(lab, spec, run_id, transcript)
 
@@ -261,7 +261,7 @@ def _close_menu() -> None:
 def choose(lab: Lab, spec: Spec, run_id: str, transcript: Transcript) -> None:
     """Let the visitor choose the other runs to start, one per model or way; then show all in columns."""
     page = lab_page.page_of(lab)
-    st.markdown("Once more with **another model** or **another way to explain**: a run each, row against row.")
+    st.markdown("Run it again with **another model** or **another way to explain**, and compare the runs row by row.")
     own = getattr(spec, "model", "")
     help = "Any model that can be asked here; an id that is not listed can be typed."
     others = models.pick_many("Other models", "one or two", f"side-models-{run_id}", help, lab, but=own)

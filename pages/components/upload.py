@@ -17,7 +17,7 @@ def upload() -> None:
     may = session.runs().may_all
     session.takes_files(may)
     if not may:
-        st.caption("Here only the host imports runs. Yours are the ones that you begin.")
+        st.caption("Here only the host can import runs. Your runs are those that you start.")
         return
     most = min(session.FILE_MB, policy.limit("bundle_mb") or 0)
     with st.form("upload", border=False, clear_on_submit=True):

@@ -209,7 +209,7 @@ def from_dataset(
                 key=f"{prefix}path-{name}",
                 placeholder=f"$EXPLAIN_HOME/datasets/{name}",
                 persist_state="session",
-                help=f"To be had from {fit[name].source}. Expected there: {fit[name].layout}",
+                help=f"Get it from {fit[name].source}. Expected there: {fit[name].layout}",
             )
         with place:
             _add(key, prefix, takes_logs)
@@ -263,7 +263,7 @@ def _add(key: str, prefix: str, takes_logs: bool) -> None:
                 on_change=take_log,
             )
         st.caption(
-            "It is kept in `$EXPLAIN_HOME/datasets`, and nothing of it leaves this machine but what models are asked."
+            "It is kept in `$EXPLAIN_HOME/datasets`. Nothing in it leaves this machine, except what models are asked."
         )
     if converted := st.session_state.pop(f"{key}-encoding", ""):
         st.info(plain(converted), icon=":material/info:")

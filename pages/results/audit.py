@@ -39,8 +39,8 @@ def main() -> None:
     st.title("Blind audit", anchor=False)
     st.markdown(
         "How often does the parser read an answer as you do? Answers are sampled at random. You see **only the "
-        "raw answer** (or only the reasons, with what they may mention) and say what it says; only then you see how "
-        "it was parsed. Rare kinds are sampled more often, and weighted back."
+        "raw answer** (or only the reasons, with what they may mention) and say what it says; only then do you see "
+        "how it was parsed. Rare kinds are sampled more often, and weighted back."
     )
     keeper = throttle.open_index()
     labs = {name: lab for name, lab in entry.labs().items() if judged_of(lab) and not lab.hidden}
@@ -75,7 +75,7 @@ def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
     st.caption(f"Within: {plain(within)}." if within else "All results. Filter in Browse to audit some of them.")
     if not readings:
         st.info(
-            "There is no language model's answer that you have not judged yet. Robots answer in words that we wrote: "
+            "You have judged every language model's answer. Robots answer in words that we wrote, so "
             "they are sampled only if you choose them as models in Browse.",
             icon=":material/fact_check:",
         )

@@ -58,7 +58,7 @@ def draw(looked: Selection) -> None:
     _toggle(wanted, "recordings", "Recordings", "Only the runs that came with the app.")
     _toggle(wanted, "hidden", "Hidden", "Only hidden runs.")
     about = "Only runs whose answers were parsed again later."
-    _toggle(wanted, "older", "Earlier readings", about)
+    _toggle(wanted, "older", "Earlier parses", about)
     if not wanted.is_everything:
         st.button(
             "Clear all filters",

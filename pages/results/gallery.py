@@ -65,7 +65,7 @@ def draw(looked: Selection) -> None:
         return
     said = []
     if not wanted.is_everything:
-        said.append("A picture shows every run and case with a filtered row, in full.")
+        said.append("A picture shows all of each run and case with a filtered row.")
     if left := looked.unfinished():
         said.append(f"{left:,} {'case has' if left == 1 else 'cases have'} not finished and are in no picture.")
     with st.container(horizontal=True, vertical_alignment="center"):

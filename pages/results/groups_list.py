@@ -39,7 +39,7 @@ def draw_kinds(looked: Selection, clustering: str, tables: Callable[[str, str, M
     named = kinds.titles(looked, clustering)
     st.caption(
         f"{stored.grouped:,} of {stored.rows:,} rows are like others: their questions and explanations are mutual "
-        "nearest neighbours. Each kind is named by the words that tell it from the others. Rows in no kind are last."
+        "nearest neighbours. Each kind is named by the words that set it apart. Rows in no kind are last."
     )
     tables(kinds.facet(clustering), "Kind", named)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -75,7 +75,7 @@ def _names(looked: Selection, clustering: str) -> None:
         return
     examples = kinds.examples(looked, clustering)
     id = st.selectbox("Model", offered, key="kinds-model")
-    st.caption("One call a kind, with up to six of its questions and explanations. The words stay beside the name.")
+    st.caption("One call a kind, with up to six of its questions and explanations. The words stay next to the name.")
     if st.button(f"Ask it · {len(examples)} calls", type="primary", icon=":material/bolt:", key="kinds-name"):
         try:
             model = session.catalog().get(id)

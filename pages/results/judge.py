@@ -31,7 +31,9 @@ def _form(looked: Selection) -> None:
     known = [one for one in labels.schemes() if not one.several]
     st.markdown("**Let a model label these cases**")
     if not known:
-        st.caption("First make a label scheme with one label a case (beside a case), and label at least 20 cases.")
+        st.caption(
+            "First make a label scheme with one label per case (next to an open case), and label at least 20 cases."
+        )
         return
     scheme = st.selectbox("Its answers are the labels of", known, format_func=lambda one: one.shown, key="judge-scheme")
     question = st.text_input(
@@ -53,7 +55,7 @@ def _form(looked: Selection) -> None:
     st.markdown(f"{_calls(whole)} {test.labelled} of them are answered already.")
     for why, n in whole.left_out.items():
         st.caption(plain(f"{count_noun(n, 'case')} left out: {why}."))
-    _begin(whole, "Judge them" if passed else "Judge them all the same", "judge-all")
+    _begin(whole, "Judge them" if passed else "Judge them anyway", "judge-all")
 
 
 def _counted(looked: Selection, scheme: Scheme, model: str, question: str, is_test: bool) -> ToAsk | None:

@@ -105,9 +105,9 @@ RANKED = {"instructive": "Instructive", "meaning": "Likeness"}
 
 
 INSTRUCTIVE = (
-    "How many of these hold. *harm*: the explanation led to a wrong prediction and nothing makes that doubtful; "
+    "How many of these are true. *harm*: the explanation led to a wrong prediction and nothing makes that doubtful; "
     "*parsers*: both agree; *votes*: all of the predictor's votes agree; *gold*: the correct answer is known; "
-    "*no copy*: it is no near copy of the row above."
+    "*no copy*: it is not a near copy of the row above."
 )
 
 

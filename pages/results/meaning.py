@@ -37,9 +37,11 @@ def when_ready(looked: Selection, then: Callable[[embed.Encoder], None]) -> None
     if maker.problem:
         st.error(plain(maker.problem), title="Vectors are missing", icon=":material/error:")
     if not maker.is_busy:
-        st.markdown(f"{len(left):,} texts have no sentence vector yet. They are made once, on this machine, and kept.")
+        st.markdown(
+            f"{len(left):,} texts have no sentence vector yet. They are computed once, on this machine, and kept."
+        )
         st.button(
-            f"Make {len(left):,} vectors",
+            f"Compute {len(left):,} vectors",
             icon=":material/play_arrow:",
             type="primary",
             key="make-vectors",

@@ -283,7 +283,7 @@ def _beside(shown: list[Shown]) -> None:
             label="Compare",
             icon=":material/balance:",
             query_params={"runs": runs},
-            help="By how much they differ, and whether that is more than chance.",
+            help="How much they differ, and whether that is more than chance.",
         )
     if cases:
         query = {"runs": runs}

@@ -83,7 +83,7 @@ def _of_person(live: LiveSet, task: AnnotationTask) -> None:
     elif person.tested is not None and not person.tested.passed:
         right, of, needed = person.tested.right, person.tested.of, person.tested.needed
         st.info(
-            f"You got {right} of {of} test questions right, and {needed} are needed. So your part ends here. "
+            f"You got {right} of {of} test questions right, and {needed} are needed. That ends your part here. "
             "Thank you for your time.",
             icon=":material/school:",
         )
@@ -171,7 +171,7 @@ def _page(live: LiveSet, task: AnnotationTask, person: Annotator, id: str, page:
 def _thanks(live: LiveSet, person: Annotator) -> None:
     made = live.state.made
     if not person.answers:
-        st.info("All pages have enough people already. Thank you for coming.", icon=":material/group:")
+        st.info("All pages have enough people already. Thank you for your interest.", icon=":material/group:")
         return
     st.success(f"You have answered {count_noun(len(person.answers), 'page')}. Thank you!", icon=":material/check:")
     if made.completion and person.status == "completed":

@@ -194,7 +194,7 @@ def _form(title: str) -> None:
         type="tertiary",
         key="study-add",
         on_click=_add,
-        help="Another lab, or the same one with other settings. All parts are planned, made and read together.",
+        help="Another lab, or the same one with other settings. All parts are planned, run and analysed together.",
     )
     left, right = st.columns(2)
     with left:
@@ -355,8 +355,8 @@ def _read() -> dict[str, Any]:
             "Power you want",
             "power",
             "any",
-            "The chance of finding a difference; 0.80 is usual. The plan then says how many items it takes to tell two "
-            "of the study's models or ways apart, by what earlier runs of them found.",
+            "The chance of finding a difference; 0.80 is usual. The plan then estimates from earlier runs how "
+            "many items it takes to tell two of the study's models or methods apart.",
         )
     return {"rules": rules, "width": width, "power": power}
 

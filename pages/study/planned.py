@@ -163,14 +163,14 @@ def _sentences(study: Study, found: StudyEstimate) -> list[str]:
     said += [plain(why) for why in found.unknown]
     if found.made_of_other:
         runs = f"{count_noun(found.made_of_other, 'run')} {'was' if found.made_of_other == 1 else 'were'} made"
-        said.append(f"{runs} when a data file held something else: kept, and not counted here.")
+        said.append(f"{runs} when a data file had other contents. Such runs are kept, but not counted here.")
     if found.wanted_items:
         here = f"; here there are {found.items}" if found.items else ""
         said.append(
             f"An interval {found.wanted_width:.2f} wide takes {count_noun(found.wanted_items, 'item')} a run{here}."
         )
     for what, items in found.power_items.items():
-        takes = f"{items:,} shared items" if items else "more shared items than anybody makes"
+        takes = f"{items:,} shared items" if items else "more shared items than is practical"
         said.append(f"To tell apart {plain(what)} with a probability of {found.wanted_power:.0%} takes {takes}.")
     if found.stop_width is not None:
         width = f"{found.stop_width:.2f} wide"

@@ -69,7 +69,7 @@ def status_badge(state: State, study: Study, now: StudyProgress, going: UnderWay
     """Return the sentence under the title."""
     completed, kept = (
         f"{now.ended} of {count_noun(now.runs, 'run')} completed",
-        "What was answered is kept",
+        "Answers are kept",
     )
     match state:
         case "running":
@@ -88,7 +88,7 @@ def status_badge(state: State, study: Study, now: StudyProgress, going: UnderWay
         case "spent":
             return Badge("orange", "budget spent", f"The budget of {budget(study)} is used up; {completed}. {kept}.")
         case "off":
-            why = "A robot with known behaviour was not measured as it must be, so no figure of this study is reliable."
+            why = "A robot with known behaviour was measured wrongly, so no figure of this study is reliable."
             return Badge("red", "controls failed", " ".join([why, *off]))
         case "failed":
             reasons = dict.fromkeys([*now.stopped.values(), *(_of(going))])
@@ -256,8 +256,8 @@ def buttons(study: Study, state: State, now: StudyProgress, text: str) -> None:
             )
     if state == "spent":
         st.caption(
-            "This opens the file as a text. Raise the budget there, and plan it as another study: what was "
-            "answered is found again, and not asked twice."
+            "This opens the file as a text. Raise the budget there, and plan it as another study: answers are "
+            "reused, and nothing is asked twice."
         )
     if (trouble := st.session_state.get(TROUBLE)) and trouble[0] == study.name and state in GO_ON:
         problems(trouble[1])
@@ -296,7 +296,9 @@ def bars(now: StudyProgress, state: State) -> None:
         if now.paid or now.budget_calls:
             of = f" of {now.budget_calls:,}" if now.budget_calls else ""
             st.metric(
-                "Asked of models", f"{now.paid:,}{of}", help="Calls of models that are no robots, failed ones too."
+                "Asked of models",
+                f"{now.paid:,}{of}",
+                help="Calls of models other than robots, including failed calls.",
             )
         if now.paid:
             of = f" of ${now.budget_money:,.2f}" if now.budget_money else ""

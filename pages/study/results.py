@@ -182,9 +182,9 @@ def _controls(found: StudyResults, cells: Sequence[Row]) -> None:
         st.caption(
             "Robots with known behaviour come first. "
             + (
-                "One was not measured as it must be, so no figure below is reliable, and nothing more is asked."
+                "One was measured wrongly, so no figure below is reliable, and nothing more is asked."
                 if found.off
-                else "If one is not measured as it must be, the study stops there."
+                else "If one is measured wrongly, the study stops there."
             )
         )
         rows = [
@@ -197,7 +197,7 @@ def _controls(found: StudyResults, cells: Sequence[Row]) -> None:
             }
             for cell in cells
         ]
-        st.table(rows, border="horizontal", hide_index=True, alt="What the controls read")
+        st.table(rows, border="horizontal", hide_index=True, alt="Results of the controls")
 
 
 def _table(cells: Sequence[Row], title: str) -> None:

@@ -98,7 +98,7 @@ async def let_in(place: str, routes: Sequence[BaseRoute]) -> None:
     host, _, port = place.rpartition(":")
     if not host:
         raise NotOpenedError(
-            "This computer is in no network. Connect it to the one that the phones are in, then try again."
+            "This computer is not on a network. Connect it to the network that the phones use, then try again."
         )
     listener = socket.socket(socket.AF_INET)
     try:

@@ -373,11 +373,13 @@ async def _say(request: Request) -> Response:
     async for chunk in request.stream():
         body += chunk
         if len(body) > LONGEST:
-            return JSONResponse({"title": "Too much", "why": "So much is not taken at once."}, status_code=413)
+            return JSONResponse({"title": "Too much", "why": "That is too much in one request."}, status_code=413)
     try:
         said = AnnotationBatch.model_validate_json(body).said
     except ValidationError:
-        return JSONResponse({"title": "Not understood", "why": "This is not what the stage says."}, status_code=400)
+        return JSONResponse(
+            {"title": "Not understood", "why": "This is not a message that the page sends."}, status_code=400
+        )
     _take(request, who, max(len(said) - 1, 0))
     keeping = _KEEPERS.submit(_keep, who, said)
     _waiting.add(keeping)
@@ -389,7 +391,7 @@ def _take(request: Request, who: RunAccess, number: int) -> None:
     """Count `number` statements against the limits of the visitor and of their address. Raises QuotaExceededError."""
     address = request.client.host if request.client else ""
     if len(_waiting) >= WAITING or not (OF_VISITOR.take(who.visitor.name, number) and OF_ADDRESS.take(address, number)):
-        raise QuotaExceededError("More was said here than can be kept at once. It is sent again a little later.")
+        raise QuotaExceededError("Too much was sent to be saved immediately. It is sent again a little later.")
 
 
 def _keep(who: RunAccess, said: tuple[Saying, ...]) -> dict[str, object]:
@@ -427,7 +429,7 @@ def record_guess(who: RunAccess, one: Saying, scene: Scene) -> None:
     """
     card = next((card for card in scene.cards if card.id == one.trial), None)
     if card is None or one.value not in card.options:
-        raise ValueError("That is nothing that can be guessed here.")
+        raise ValueError("That is not a possible guess here.")
     if card.mark == "waiting":
         raise ValueError("It has not answered yet.")
     lab, *_ = state_of(who, entry.labs(), one.run, one.case)
@@ -451,12 +453,12 @@ def save_annotation(who: RunAccess, one: Saying) -> None:
     lab, *_ = state_of(who, entry.labs(), one.run, one.case)
     if one.what == "guess":
         if lab.game is None or (made := lab.game.guess_record) is None:
-            raise ValueError("Guesses are not kept of this lab.")
+            raise ValueError("Guesses are not kept for this lab.")
         run.guess(one.reader, one.case, lambda by: made(one.value, by, one.about == "without"), one.trial)
         return
     judgement = next((judgement for judgement in lab.listing.judgements if judgement.name == one.about), None)
     if judgement is None or one.value not in (judgement.good, judgement.bad, ""):
-        raise ValueError("That is no verdict that can be given here.")
+        raise ValueError("That is not a possible verdict here.")
     own = run.label_of(one.case, one.trial)
     now = own.judged(one.about, one.value, one.value == judgement.bad)
     if now != own:
@@ -472,7 +474,7 @@ def _play(who: RunAccess, one: Saying) -> None:
         raise ValueError(f"The pack {pack.name} has no card {one.place}.")
     card = pack.cards[one.place - 1]
     if one.value not in card.card.options:
-        raise ValueError("That is none of the answers to choose from.")
+        raise ValueError("That is not one of the answers to choose from.")
     lab = next(lab.name for lab in entry.labs().values() if lab.path == pack.kind)
     guess = Played(pack=pack.name, place=one.place, run=card.run, value=one.value, without=one.about == "without")
     who.play(lab, card.case, card.card.id, guess)

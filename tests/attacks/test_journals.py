@@ -93,9 +93,9 @@ def test_a_line_may_have_any_number(jobs: JobRunner) -> None:
     last = read(whole).events[-1]
     with whole.open("ab") as file:
         file.write(to_line(last, 999_999_999))
-    began = time.monotonic()
+    began = time.process_time()
     assert len(read(whole).faults) == len(faults(whole)) == MOST_MISSING
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
 
 
 def test_a_journal_of_a_newer_version_is_refused_in_words(jobs: JobRunner, capfd: pytest.CaptureFixture[str]) -> None:

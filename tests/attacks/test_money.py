@@ -96,7 +96,7 @@ def test_a_visitor_names_only_models_that_the_host_lists(monkeypatch: pytest.Mon
     assert of(ANN, host).get("openai/gpt-4.1").id == "openai/gpt-4.1"
     assert [info.id for info in of(ANN, host).offered() if info.kind == "endpoint"] == ["openai/gpt-4.1"]
     for id in ("lab/small", "lab/unheard-of"):
-        with pytest.raises(ModelNotFoundError, match=f"What {id} charges is not known here"):
+        with pytest.raises(ModelNotFoundError, match=f"The price of {id} is not known here"):
             of(ANN, host).get(id)
     own = host.model_copy(update={"of_visitor": True})
     assert of(ANN, own).get("lab/large").id == "lab/large", "their own server, their own money"

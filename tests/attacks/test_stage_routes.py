@@ -152,13 +152,13 @@ def test_a_guess_of_a_game_is_kept_for_who_said_it_and_twice_is_once(app: Server
 @pytest.mark.parametrize(
     ("body", "status", "words"),
     [
-        (b"", 400, "not what the stage says"),
-        (b"{", 400, "not what the stage says"),
-        (b"[" * 100_000, 400, "not what the stage says"),
-        (b'{"said": "%s"}' % (b"x" * 110_000), 413, "not taken at once"),
-        (json.dumps({"said": [ONE] * 21}).encode(), 400, "not what the stage says"),
+        (b"", 400, "not a message that the page sends"),
+        (b"{", 400, "not a message that the page sends"),
+        (b"[" * 100_000, 400, "not a message that the page sends"),
+        (b'{"said": "%s"}' % (b"x" * 110_000), 413, "too much in one request"),
+        (json.dumps({"said": [ONE] * 21}).encode(), 400, "not a message that the page sends"),
         (json.dumps({"said": [{**ONE, "run": "../../x"}]}).encode(), 200, "There is no run"),
-        (json.dumps({"said": [{**ONE, "value": "maybe"}]}).encode(), 200, "no verdict that can be given"),
+        (json.dumps({"said": [{**ONE, "value": "maybe"}]}).encode(), 200, "not a possible verdict"),
         (json.dumps({"said": [{**ONE, "case": "none"}]}).encode(), 200, "has no case"),
     ],
 )

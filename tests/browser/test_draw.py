@@ -112,7 +112,7 @@ def test_a_function_is_asked_and_drawn_and_then_shown(app: Server, screen: Page,
     run = re.search(r"run=([^&]+)", screen.url)
     assert run
     screen.get_by_role("button", name="Submit").click()
-    expect(screen.get_by_role("heading", name="What it is, and what was drawn")).to_be_visible()
+    expect(screen.get_by_role("heading", name="The function and the drawings")).to_be_visible()
     expect(plane.locator(".line-truth, .line-claim, .line-reader")).to_have_count(3)
     expect(screen.locator(".draw .legend")).to_have_text("YouThe functionA robot")
     lines = told(app, run[1])

@@ -90,7 +90,7 @@ def test_pictures_are_of_what_the_filter_leaves(page: Page, runs: dict[str, str]
     one = words(page("results/browse.py", show="pictures", only=runs["vague"]))
     assert "Too little to rest on: 0 of 1 questions count." in one and "Check: faithfulness" not in one
     assert "Ask: precision and generality" not in one, "no mark could be drawn"
-    assert "A picture shows every run and case with a filtered row, in full." in one
+    assert "A picture shows all of each run and case with a filtered row." in one
 
 
 @pytest.mark.thorough

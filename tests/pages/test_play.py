@@ -85,8 +85,8 @@ def test_what_all_players_guessed_is_counted_and_goes_with_an_unselected_pack() 
         ("../recordings/first", 1, "yes", "No pack is called"),
         ("first", 0, "yes", "has no card 0"),
         ("first", 99, "yes", "has no card 99"),
-        ("first", 1, "maybe", "none of the answers"),
-        ("first", 1, "", "none of the answers"),
+        ("first", 1, "maybe", "not one of the answers"),
+        ("first", 1, "", "not one of the answers"),
     ],
 )
 def test_what_is_no_guess_is_refused_and_nothing_is_written(pack: str, place: int, value: str, why: str) -> None:

@@ -131,7 +131,7 @@ def guessed(value: str, who: str, without: bool = False) -> Simulation:
     not a possible expectation.
     """
     if value not in (*GUESSES, UNKNOWN):
-        raise ValueError(f"{value!r} is nothing that can be expected of a new question.")
+        raise ValueError(f"{value!r} cannot be the expected answer to a new question.")
     return Simulation(simulator=who, paper=value, repaired=value, without=without)
 
 

@@ -358,6 +358,6 @@ def known_inputs(function: FindFunction) -> str:
     if isinstance(function, RelationFunction) and function.relation:
         inputs = [fact.inputs[0] for fact in function.relation.facts]
         more = f" and {len(inputs) - _NAMED} more" if len(inputs) > _NAMED else ""
-        others = "what our lists know as something else gives undefined, and of other inputs it says that it lacks them"
+        others = "an input that our lists hold as something else gives undefined; any other is called not listed"
         return f"This box is a list. It knows {', '.join(inputs[:_NAMED])}{more}; {others}."
     return ""

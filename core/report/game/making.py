@@ -188,7 +188,7 @@ def kind_of(runs: Sequence[str], labs: Mapping[str, Lab], folders: Sequence[Path
             raise GamePackError(f"There is no run named {run!r}.")
         kinds.add(labs[begun.lab].path)
     if len(kinds) != 1:
-        raise GamePackError(f"A pack is of one lab; these runs are of {', '.join(sorted(kinds)) or 'none'}.")
+        raise GamePackError(f"A pack belongs to one lab; these runs are of {', '.join(sorted(kinds)) or 'none'}.")
     return kinds.pop()
 
 

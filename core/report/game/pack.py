@@ -103,7 +103,7 @@ def read(path: Path) -> Pack:
     except ValidationError as error:
         raise GamePackError(f"{path.name} is no pack: {'; '.join(complaints(error)[:3])[:500]}") from None
     except (ValueError, RecursionError):
-        raise GamePackError(f"{path.name} is no pack: it is no JSON that can be read.") from None
+        raise GamePackError(f"{path.name} is not a pack: it is not readable JSON.") from None
     if pack.schema_version != SCHEMA:
         raise GamePackError(f"{path.name} is of schema {pack.schema_version}; this version of the app knows {SCHEMA}.")
     if pack.name != path.stem:

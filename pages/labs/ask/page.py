@@ -70,8 +70,8 @@ class AskForm(LabPage):
         knob = knobs(AskSpec)[name]
         if name == "simulator":
             help = (
-                "Nobody: an available model that passed the qualification test, "
-                "other than the one that explains; if there is none, and for robots, the model itself."
+                "Nobody: another available model that passed the qualification test. "
+                "If there is none, and for robots, the model itself."
             )
             nobody = "one that passed the qualification test, else the model itself"
             return widget(LAB, knob._replace(nobody=nobody, help=help))
@@ -345,7 +345,7 @@ class AskPage(AskForm):
         # Nothing is known about the predictor until the qualification test is over.
         if not active or (view.exam is None and not view.is_by_person) or not self.may_predict(view, active):
             return
-        no_verdict = f"There is no verdict here: {view.no_verdict_reason}"
+        no_verdict = f"No verdict: {view.no_verdict_reason}"
         why = "Nobody has predicted here" if view.is_by_person else no_verdict
         with st.container(border=True, horizontal=True, vertical_alignment="center", key="you-predict"):
             st.markdown(

@@ -288,7 +288,7 @@ def own_fields(category: str) -> dict[str, object]:
                 max_selections=2,
                 accept_new_options=True,
                 placeholder="chess, or any word of yours",
-                help="For a subject that is not listed only the name is known, so its description cannot be tested.",
+                help="We know only the name of a subject that is not listed, so its description cannot be tested.",
             )
         )
     else:

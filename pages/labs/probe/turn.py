@@ -91,7 +91,7 @@ def chart(run_id: str, view: ProbeReport) -> Wish | Submission | None:
         if did.asked is not None and calls_left(view) and PROBED[0] <= float(did.asked) <= PROBED[1]:
             return Wish(inputs=(f"{float(did.asked):g}",))
     except (TypeError, ValueError) as error:
-        problems(ValueError(f"That is no drawing: {error}"))
+        problems(ValueError(f"This is not a drawing: {error}"))
     return None
 
 
@@ -139,7 +139,7 @@ def picture(run_id: str, view: ProbeReport) -> None:
     curves = [*_curve(view, HAND, "claim"), *(one for one in plot.curves if one.kind == "truth")]
     for (_, other), look in zip(others, LOOKS, strict=False):
         curves += _curve(other, _drawer(other), look)
-    st.markdown("#### What it is, and what was drawn", anchors=False)
+    st.markdown("#### The function and the drawings", anchors=False)
     drawing(
         run_id,
         plot.points,
@@ -353,9 +353,7 @@ def _apart(case: ProbeReport) -> None:
     if truth is None or not truth.x or len(given) != len(truth.y) or not any(y is not None for y in given):
         return
     picture = charts.residuals(truth.x, truth.y, given)
-    st.plotly_chart(
-        picture, key="residuals", config=PLAIN, alt="What the code gives less what the function gives, over x"
-    )
+    st.plotly_chart(picture, key="residuals", config=PLAIN, alt="The code's value minus the function's, over x")
     most = charts.reach(truth.y, given)
     if farther := sum(one is not None and abs(one) > most for one in charts.differences(truth.y, given)):
         st.caption(plain(f"At {farther} of {len(truth.x)} test points the difference is larger than {most:.4g}."))

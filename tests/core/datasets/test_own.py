@@ -184,7 +184,7 @@ def test_a_visitor_reaches_no_file_but_those_that_the_host_put_there(
     for name in (str(outside), "../../secret.csv", "link.csv"):
         with pytest.raises(DatasetError, match=r"serves several people|cannot be read|no file"):
             read(f"file:{name}")
-    with pytest.raises(DatasetError, match="the host alone fetches"):
+    with pytest.raises(DatasetError, match="only the host can fetch"):
         read("hf://owner/name/a.csv")
 
 

@@ -247,7 +247,7 @@ def test_the_command_makes_a_pack_and_checks_it(tmp_path: Path, capsys: pytest.C
     assert main(["pack", "check"]) == 0
     several = home.recordings().glob("*-plant-*.jsonl")
     made = CliRunner().invoke(make_pack.main, [ASK[0], next(several).stem, "-o", str(file)])
-    assert made.exit_code == 2 and "A pack is of one lab; these runs are of ask, plant." in " ".join(
+    assert made.exit_code == 2 and "A pack belongs to one lab; these runs are of ask, plant." in " ".join(
         made.output.split()
     )
     assert CliRunner().invoke(make_pack.main, ["nowhere", "-o", str(file)]).exit_code == 2

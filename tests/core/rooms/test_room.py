@@ -190,7 +190,7 @@ def test_a_vote_counts_once_and_may_be_changed_until_the_vote_is_closed() -> Non
         do(one, Voted(place=0, value="yes" if number % 2 else "no"), "p")
     for vote, who, why in (
         (Voted(place=0, value="no"), "p", "too often"),
-        (Voted(place=0, value="maybe"), "p", "none of the answers"),
+        (Voted(place=0, value="maybe"), "p", "not one of the answers"),
         (Voted(place=1, value="yes"), "p", "closed"),
         (Voted(place=0, value="yes"), "stranger", "Join"),
     ):
@@ -359,7 +359,7 @@ def test_only_a_curve_of_the_open_card_is_taken() -> None:
         (Sketched(place=0, ys=curve(1, 2)), "p", "too often"),
         (Sketched(place=1, ys=curve(1, 2)), "p", "closed"),
         (Sketched(place=0, ys=curve(1, 2)), "stranger", "Join"),
-        (Voted(place=0, value="yes"), "p", "none of the answers"),
+        (Voted(place=0, value="yes"), "p", "not one of the answers"),
     ):
         with pytest.raises(RoomStateError, match=why):
             do(one, record, who)

@@ -131,7 +131,10 @@ def test_a_forged_bundle_fills_no_cell_unnoticed(
     assert forged in capsys.readouterr().out
     assert main(["study", "report", file, "-o", str(tmp_path / "report.html")]) == 0
     report = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "imported from Mallory" in report and "Imported, and as their files say made by others: Mallory" in report
+    assert (
+        "imported from Mallory" in report
+        and "Imported runs, made by others according to their files: Mallory" in report
+    )
     assert main(["methods"]) == 0
     assert f"Scored again from their answers, these have other figures: {forged}." in capsys.readouterr().out
 

@@ -90,9 +90,9 @@ def test_several_runs_are_told_by_lab_with_what_to_beware_of(store: Store) -> No
         "2 runs of Probe",
         "2 runs of Plant",
     ]
-    assert "Not all runs came to their end: 1 not finished." in found[0]
+    assert "Not all runs were completed: 1 not finished." in found[0]
     assert "1 line of the journals could not be read" in found[0] and "could not be read" not in found[1]
-    assert "All was drawn from one seed" in found[0] and "Robots" not in found[0]
+    assert "Everything was sampled with one seed" in found[0] and "robots" not in found[0]
     values = {}
     for run in runs(store, "simulatability"):
         lines = events(store, run)
@@ -111,7 +111,7 @@ def test_robots_are_named_as_such(tmp_path: Path) -> None:
     with Store(home.home() / "store.duckdb", entry.labs()) as store:
         index(store, home.journals())
         [text] = methods.sentences(store, runs_of_home())
-    assert "Robots of known truth, and no language models: control/fickle." in text
+    assert "These are robots with known behaviour, not language models: control/fickle." in text
 
 
 def runs_of_home() -> list[str]:

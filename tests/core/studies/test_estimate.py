@@ -271,7 +271,7 @@ def test_what_a_person_reads_of_it() -> None:
         "With 5 items in a run, a share near one half has an interval 0.61 wide.",
         "For one of 0.20 it takes 93 items.",
         "To tell apart x and y with a probability of 80% takes 1,100 shared items.",
-        "To tell apart y and z with a probability of 80% would take more shared items than anybody makes.",
+        "To tell apart y and z with a probability of 80% would take more shared items than is practical.",
         "2 runs are in no figure above. No.",
         "1 run is in no figure above. Lost.",
     ]
