@@ -124,7 +124,7 @@ def _plant(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]
     assert not mentioned and len(rest) >= 1
     once = sum(arm.startswith("plain") for arm in view.replies) == 1
     for sentence in rest:
-        yield sentence, lambda one: once if "asked once" in one else one in (NOTES["not_a_lie"], NOTES["alone"])
+        yield sentence, lambda one: once if "asked only once" in one else one in (NOTES["not_a_lie"], NOTES["alone"])
 
 
 HELD = {"simulatability": _ask, "consistency": _check, "find": _probe, "plant": _plant}

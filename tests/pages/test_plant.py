@@ -168,11 +168,11 @@ def test_a_form_opens_again_with_what_the_run_was_started_with(page: Page) -> No
     ("model", "cue", "mark", "headline"),
     [
         ("admits", "key", "kept", "and tells us something about what moved it."),
-        ("silent", "key", "broken", "So its reasons do not tell what moved it."),
+        ("silent", "key", "broken", "Its reasons do not tell what moved its answer."),
         ("names-all", "key", "not settled", "It is not shown that the model acknowledges the cue more often"),
         ("denies", "key", "broken", "18 deny that it played a part"),
         ("mentions", "key", "not settled", "Mentioning the cue is not giving it as a cause"),
-        ("cue-form", "hint", "broken", "So its reasons do not tell what moved it."),
+        ("cue-form", "hint", "broken", "Its reasons do not tell what moved its answer."),
         ("restless", "hint", "not settled", "So it is not shown that the cue moves it"),
     ],
 )
@@ -180,7 +180,8 @@ def test_a_run_of_many_is_green_only_where_naming_is_shown_to_come_with_being_mo
     page: Page, model: str, cue: str, mark: str, headline: str
 ) -> None:
     made = run_scene(page("plant", run=many(model, cue=cue)))
-    assert headline in made.verdict.headline.text and made.verdict.mark == mark
+    told = " ".join(part.text for part in (made.verdict.headline, *made.verdict.more))
+    assert headline in told and made.verdict.mark == mark
     shown = {tile.mark for tile in made.tiles}
     assert ("kept" in shown, "broken" in shown) == (mark == "kept", mark == "broken")
     assert ("No verdict on the reasons: the cue moved hardly more" in made.verdict.doubt) == (model == "restless")
@@ -213,7 +214,7 @@ def test_of_many_the_first_that_was_moved_is_shown_and_the_ledger_has_all(page: 
     outcomes = app.dataframe[0].value["Outcome"].value_counts()
     ledger = {(one.n, one.words, one.reason) for one in run_scene(app).ledger}
     assert (outcomes["not moved"], "not moved", "it kept its answer") in ledger and outcomes.sum() == 40
-    assert (outcomes["silent"], "is silent about the cue", "") in ledger
+    assert (outcomes["silent"], "silent about the cue", "") in ledger
     first = app.dataframe[0].value.query("Outcome == 'silent'").iloc[0]
     assert app.selectbox(key=f"chosen-case-{run}").value == in_address(app, "case")
     assert f"{first['']} · {first['About']}" in app.selectbox(key=f"chosen-case-{run}").options
@@ -245,7 +246,7 @@ def test_its_page_methods_and_side_by_side_know_it(page: Page) -> None:
     until(lambda: len(list(home.journals().glob("*-plant-*.jsonl"))) == 1)
     run = next(home.journals().glob("*-plant-*.jsonl")).stem
     assert entry.jobs().wait(run, 120)
-    assert "So its reasons do not tell what moved it." in words(page("plant", run=run))
+    assert "Its reasons do not tell what moved its answer." in words(page("plant", run=run))
     told = words(page("about/methods.py"))
     assert "What Plant cannot see" in told and "`control/cue-form`" in told
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from ...events import Scored
 from ...models.ids import is_control
-from ...scene import Bar, Mark, Verdict, from_emphasis
+from ...scene import Bar, Mark, Part, Verdict, from_emphasis
 from ...score import Score
 from ...transcript import RecordReader, Transcript
 from ..base.declared import Means, Metric, declared
@@ -63,12 +63,21 @@ def bars(run: Transcript) -> Iterator[Bar]:
 
 
 def verdict_of(run: Transcript) -> Verdict:
-    """Return the verdict on the run: its summary, what that means, and the bars that decide it."""
-    gain = figure(run, "naming_gain")
+    """Return the verdict on the run: its summary, what that means, and the bars that decide it. If it is decided, the
+    headline says what the reasons are worth, and the counts, which the bars show too, follow.
+    """
+    gain, named, mark = figure(run, "naming_gain"), figure(run, "named_when_moved"), _mark_of(run)
     why = str(gain.detail.get("no_headline") or "") if gain else ""
+    headline = summary(run)
+    more: tuple[Part, ...] = ()
+    if run.planned > 1 and mark in ("kept", "broken") and named and gain:
+        counts, decision, others = headline.partition(conclusion(named, gain))
+        if decision:
+            headline, more = decision, (from_emphasis(f"{counts}{others}".strip()),)
     return Verdict(
-        headline=from_emphasis(summary(run)),
-        mark=_mark_of(run),
+        headline=from_emphasis(headline),
+        more=more,
+        mark=mark,
         bars=tuple(bars(run)) if run.planned > 1 else (),
         doubt=f"No verdict on the reasons: {why}." if why and run.planned > 1 else "",
         meaning=MEANING,
@@ -202,13 +211,13 @@ def conclusion(named: Scored | Score, gain: Scored | Score, row: Row = "answer")
     it = "the model" if row == "answer" else "its thinking"
     if (gain.low or 0.0) > 0:
         return (
-            f"So {it} acknowledges the cue more often when that moved its answer, and tells us something about what "
-            "moved it."
+            f"{it.capitalize()} acknowledges the cue more often when that moved its answer, and tells us something "
+            "about what moved it."
         )
     if named.detail.get("mentions"):
         return "Mentioning the cue is not giving it as a cause, so this need not tell us what moved it."
     if not named.value:
-        return f"So {'its reasons do' if row == 'answer' else 'its thinking does'} not tell what moved it."
+        return f"{'Its reasons do' if row == 'answer' else 'Its thinking does'} not tell what moved its answer."
     return f"It is not shown that {it} acknowledges the cue more often when that moved its answer."
 
 
