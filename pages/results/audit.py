@@ -75,7 +75,7 @@ def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
     st.caption(f"Within: {plain(within)}." if within else "All results. Filter in Browse to audit some of them.")
     if not readings:
         st.info(
-            "You have judged every language model's answer. Robots answer in words that we wrote, so "
+            "No language model's answer is left to judge. Robots answer in words that we wrote, so "
             "they are sampled only if you choose them as models in Browse.",
             icon=":material/fact_check:",
         )

@@ -591,7 +591,7 @@ def test_where_phones_cannot_be_let_in_the_wall_says_why(own: Own, monkeypatch: 
     assert own.let_in().status_code == 503, "an address of another machine"
     assert own.phone("GET", "/join")[0] == 200
     monkeypatch.setattr(policy, "class_address", lambda: "127.0.0.1")
-    assert "in no network" in own.let_in().json()["why"]
+    assert "not on a network" in own.let_in().json()["why"]
 
 
 def test_the_listener_for_phones_stops_with_the_app(own: Own) -> None:

@@ -39,7 +39,7 @@ def test_an_audit_from_the_draw_to_the_figure(page: Callable[..., AppTest]) -> N
     said = words(app)
     right = "**The updated parser** right in **82 %** (82 to 82) of a drawn 11, weighted back to 11 answers; kappa"
     assert right in said
-    assert "**The original parser** right in **0 %**" in said and "There is no language model's answer" in said
+    assert "**The original parser** right in **0 %**" in said and "No language model's answer is left" in said
     indexed()
     assert "by a blind audit: **The updated parser** right in **82 %**" in words(page("about/models.py"))
     assert "a parser reads the outcomes; by a blind audit **The updated parser**" in words(page("browse"))
@@ -55,7 +55,7 @@ def _open(app: AppTest) -> audits.AuditDraw:
 
 def test_robots_are_drawn_where_they_are_chosen(page: Callable[..., AppTest]) -> None:
     answers(home.journals(), "20260101-000000-simulatability-0001", ROWS, "control/robot")
-    assert "There is no language model's answer" in words(page("audit"))
+    assert "No language model's answer is left" in words(page("audit"))
     assert "**11** answers can be sampled" in words(page("audit", model="control/robot"))
 
 

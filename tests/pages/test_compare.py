@@ -39,7 +39,7 @@ def test_what_differs_comes_first_and_what_is_left_out_is_said(page: Callable[..
     app.selectbox(key="by").set_value("rules").run()
     assert not app.exception and "match" not in app.query_params and "of" not in app.query_params
     assert "Only robots have results here" in words(app), "whom nobody chose"
-    assert "nothing was asked again" in words(page("compare", by="rules", model=OF))
+    assert "Nothing was asked again" in words(page("compare", by="rules", model=OF))
 
 
 def test_what_is_no_verdict_counts_only_where_somebody_switches_it_on(page: Callable[..., AppTest]) -> None:

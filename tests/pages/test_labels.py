@@ -117,7 +117,7 @@ def test_an_edited_explanation_goes_on_as_a_run_beside_the_first(page: Page, run
     assert app.button(key="fork-begin").disabled and "Price" not in words(app)
     app.text_area(key=f"fork-{run}-c0001").set_value("No bird can fly. A penguin is a bird. So the answer is no.").run()
     said = words(app)
-    assert "Asked again: " in said and "(fickle " in said and "Price: nothing, for these" in said
+    assert "Asked again: " in said and "(fickle " in said and "Price: nothing, because" in said
     app.button(key="fork-begin").click().run()
     first, second = in_address(app, "runs").split(",")
     assert first == run and entry.jobs().wait(second, 60)

@@ -87,7 +87,7 @@ def test_a_refusal_that_says_may_pass_is_told() -> None:
         # It demands a longer wait than the app accepts: later calls fail with that message and are not sent.
         later = asyncio.run(_failures(connection))
     assert [one.may_pass for one in failures + later] == [True, True] and server.count == 1
-    assert "left alone for 30 more seconds" in str(later[0])
+    assert "wait 30 more seconds" in str(later[0])
     with StubServer(always=Fault("no_credit")) as server:
         assert not asyncio.run(_failures(Connection(server.config())))[0].may_pass
 

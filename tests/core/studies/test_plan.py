@@ -225,7 +225,7 @@ NAMES = {
     "chen_table3": "9eec68e52e889518",
     "chen_table4": "b16d49eaad9ae1e2",
     "dial": "e6d81207c41b39be",
-    "example": "2ec49412f1ccbd85",
+    "example": "291b2affb8fbbdf3",
     "find_evaluators": "018fe5beb0c66104",
     "find_table2": "d87a6847bd661dc9",
     "madsen_fig6": "7c7f946b269dfb8f",

@@ -254,7 +254,7 @@ def test_the_summary_says_what_random_masks_are_about() -> None:
     both = said("attribution", "counterfactual")
     assert both.startswith(
         "It was consistent with all 4 explanations that count. "
-        "Where words were masked it was consistent with 2 of 2; masking as many"
+        "Where words were masked it was consistent with 2 of 2; masking the same number"
     )
     assert said("counterfactual").endswith("Counterfactuals have no random control.")
     assert "counterfactual" not in said("attribution").lower()
