@@ -52,6 +52,8 @@ def test_the_front_page_begins_nothing_and_every_lab_begins_on_its_page(page: Pa
 
 @pytest.mark.parametrize("lab", ["simulatability", "consistency", "find"])
 def test_a_recording_is_played_without_asking_any_model(page: Page, lab: str) -> None:
+    # A test before this one may have left a model running.
+    local.stop_all()
     app = page("results/case.py", run=list_recordings(home.recordings()).of_lab(lab)[0].run, replay="1")
     assert "step 1 of" in app.get("progress")[0].proto.text
     assert "an example, not evidence" in words(app)
