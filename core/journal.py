@@ -231,7 +231,7 @@ def read_part(path: Path, places: Iterable[str]) -> Contents:
 
 @lru_cache(maxsize=8)
 def _read_part(path: Path, version: tuple[int, int, int], places: frozenset[str]) -> Contents:
-    """Return the part of the journal's `version`; if it grew since, also what follows."""
+    """Return the part of the journal's `version` (and what was appended since)."""
     data = path.read_bytes()
     data = data[: data.rfind(b"\n") + 1]
     named = b"|".join(re.escape(json.dumps(place, ensure_ascii=False).encode()) for place in {"", *places})

@@ -47,7 +47,7 @@ def sentences(compared: Compared, judged: Judged, names: Sequence[str]) -> Sente
     return Sentences(_headline(compared, judged, names, one), _chance(compared, judged, names), left)
 
 
-NOT_SETTLED = "but undecided, excluded or without a verdict in one"
+NOT_SETTLED = "undecided, excluded or without a verdict in one"
 """Why an item that all subjects have is not compared: for one of them it is neither consistent nor inconsistent."""
 
 
@@ -57,7 +57,7 @@ def left_out(
     """What is not among the compared rows: the number of items that all have but that are undefined, and those that
     `only` some have.
     """
-    parts = [f"{count_noun(without, one)} that {_all(names)} have, {why}"] if without else []
+    parts = [f"{count_noun(without, one)} that {_all(names)} have ({why})"] if without else []
     parts += [f"{n:,} that only {_have(who)}" for who, n in only if n]
     return [f"Not compared: {'; '.join(parts)}."] if parts else []
 

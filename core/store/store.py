@@ -35,7 +35,7 @@ MEMORY = "2GB"
 """The memory that DuckDB may use; a query that needs more is refused."""
 
 CACHE = "100MB"
-"""The memory that DuckDB may still use after `Store.shrink`."""
+"""The memory that DuckDB keeps after `Store.shrink`."""
 
 _ROWS = 100_000
 """How many rows are copied at a time."""
@@ -55,7 +55,7 @@ CLOSING = 300
 """How often, every tenth of a second, a store tries to close while a query is still being interrupted."""
 
 # With these settings no query reaches another file or loads an extension, and no statement can undo that. They are not
-# locked, because `Store.shrink` changes the limit of memory; queries may only select (`_select`).
+# locked, because `Store.shrink` changes the memory limit; `Store.query` accepts only a select or its plan.
 _CONFIG: dict[str, str] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -249,8 +249,8 @@ class Store:
                 _remove(other)
 
     def shrink(self) -> None:
-        """Free most of what DuckDB holds of the file in memory, as soon as nobody reads: it keeps whatever was read,
-        and a search through all prompts and answers reads most of the file.
+        """Free most of the memory in which DuckDB holds the file, as soon as nobody reads. DuckDB keeps whatever was
+        read, and a search through all prompts and answers reads most of the file.
         """
         self._is_large = True
         with self.cursor():
@@ -273,7 +273,7 @@ class Store:
 
         def read() -> list[tuple[Any, ...]]:
             with self.limited() as cursor:
-                return cursor.execute(_select(cursor, sql), given).fetchall()
+                return cursor.execute(sql, given).fetchall()
 
         def is_small(found: list[tuple[Any, ...]]) -> bool:
             return len(found) * len(found[0] if found else ()) <= LARGEST and _is_short(found)
@@ -364,8 +364,8 @@ class Store:
 
 
 def _select(cursor: DuckDBPyConnection, sql: str) -> Statement:
-    """The only statement in `sql`. Raises QueryRefusedError if there is another, or if it is not a `select` or its
-    plan: it might change a setting, as `explain analyze` does that carries out what it explains.
+    """Return the only statement in `sql`. Raises QueryRefusedError if there are several, or if it is neither a `select`
+    nor an `explain`: it might change a setting. `explain analyze` might too, because it runs what it explains.
     """
     from duckdb import StatementType
 

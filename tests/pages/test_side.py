@@ -73,8 +73,8 @@ def test_rows_meet_by_what_was_asked_and_nothing_is_left_unsaid() -> None:
     assert headline == "They differ on 1 of 3 questions."
     assert more == [
         "4 in all of them.",
-        "Not compared: 1 question that both have, but excluded, without a verdict, unreadable, failed or unfinished "
-        "in one; 1 that only one has; 2 that only two has.",
+        "Not compared: 1 question that both have (excluded, without a verdict, unreadable, failed or unfinished in "
+        "one); 1 that only one has; 2 that only two has.",
     ]
     assert finding(aligned([cells(a="waiting"), cells()]), ["one", "two"], "check")[0] == (
         "No check has an outcome in every run."
