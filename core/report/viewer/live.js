@@ -71,9 +71,9 @@ const SORTED = 500;
 
 let headPressed = -SORTED;
 
-/** The number of the row of a table that is pressed, -1 for none. The table is a canvas; what it tells screen readers has
- * the number of its rows, and an arrow on the column by which a reader sorted it. The numbers of a sorted table are
- * known to the page alone. */
+/** The number of the row of a table that is pressed, -1 for none. The table is a canvas. What it tells screen readers
+ * has the number of its rows, and an arrow on the column by which a reader sorted it: then the page alone knows which
+ * row is where. */
 function rowPressed({ target, clientX, clientY }) {
   const scroller = target.closest?.(".dvn-scroller"), grid = scroller?.closest(TABLES)?.querySelector("[role=grid]");
   if (!grid) return -1;
@@ -105,7 +105,7 @@ class Steps {
   constructor(here) {
     this.here = here;
     this.press = (event) => this.#hold(event);
-    this.point = (event) => this.#press(event);
+    this.point = (event) => this.#point(event);
     // After the stage's own listener, which takes its keys, and before those of the page.
     document.addEventListener("keydown", this.press, true);
     for (const kind of POINTS) addEventListener(kind, this.point, true);
@@ -138,7 +138,7 @@ class Steps {
   }
 
   /** To the row of the table that is pressed. Any other press is for the page, which has to show the same row. */
-  #press(event) {
+  #point(event) {
     const { type, pointerType, button, ctrlKey, shiftKey, metaKey, altKey } = event, isDown = type === "pointerdown";
     const isPlain = !(button || ctrlKey || shiftKey || metaKey || altKey);
     const number = isPlain && isDown === (pointerType !== "touch") ? rowPressed(event) : -1;
