@@ -102,7 +102,8 @@ def wait_for_row(listed: Sequence[ListRow]) -> None:
     """Draw what an opened case needs, beside a list from which none is open: it is hidden until the browser draws one
     of the rows `listed` there. The page, which hears of the click later, then draws the same case in the same place.
     """
-    step([], RowPlace(""))
+    _, menu = step([], RowPlace(""))
+    menu.popover("More", icon=":material/more_horiz:", type="tertiary", disabled=True)
     with st.container():
         meaning.more_like(RowPlace(""))
     st.container()

@@ -149,21 +149,6 @@ def test_a_click_on_a_row_shows_its_case_before_the_app_has_heard_of_it(full: Se
     expect(stage).to_be_hidden()
 
 
-def test_of_a_table_that_the_reader_sorted_the_row_under_the_mouse_opens(full: Server, page: Page) -> None:
-    page.goto(f"{full.url}/browse?text=kiwi&outcome=misled")
-    settle(page)
-    table = page.get_by_test_id("stDataFrame").first
-    questions = table.locator("tbody tr td:nth-child(2)")
-    listed = questions.all_inner_texts()
-    cell(page, -1)
-    expect(table.get_by_role("columnheader", name="↑ Question")).to_be_attached()
-    assert listed != sorted(listed) == questions.all_inner_texts()
-    cell(page, 0)
-    page.locator(".stage .lead").wait_for()
-    expect(page.locator(".stage .lead")).to_contain_text(sorted(listed)[0])
-    assert page.locator(".stage .lead").inner_text().startswith(sorted(listed)[0])
-
-
 @pytest.mark.thorough
 def test_an_outcome_of_a_comparison_opens_its_case_and_back_closes_it(full: Server, page: Page) -> None:
     page.goto(f"{full.url}/browse?text=kiwi")
