@@ -43,8 +43,10 @@ from .yes_no import first as yes_or_no
 
 def committed(words: str, first: First) -> list[Statement]:
     """Return what plain words commit themselves to, including the first words."""
-    begins = first(words) or first(beyond_question(words))
-    return [*([Statement(begins.value, 0, FIRM)] if begins else []), *statements_in(words, first)]
+    begins, statements = first(words), list(statements_in(words, first))
+    if begins is None and all(one.weight < FIRM for one in statements):
+        begins = first(beyond_question(words))
+    return [*([Statement(begins.value, 0, FIRM)] if begins else []), *statements]
 
 
 def all_named(text: str, labels: Iterable[str]) -> bool:

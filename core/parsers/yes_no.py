@@ -58,7 +58,7 @@ def lead(text: str) -> tuple[str, str] | None:
 _AGREES = begins_with(
     values(
         yes="correct|right|absolutely|definitely|certainly|of course|indeed|exactly|that's right|that's correct"
-        "|that is right|that is correct",
+        "|that is right|that is correct|that is true|that's true|this is true|this is correct|it is true",
         no="the claim is false|the statement is false|that is false"
         "|absolutely not|certainly not|definitely not|of course not|not at all|incorrect|wrong|that's wrong"
         "|that is wrong|by no means",
@@ -70,8 +70,10 @@ _AGREES = begins_with(
 
 def agreed(words: str) -> str | None:
     """Return the yes or no of a reply that begins by agreeing or denying without one: "Definitely not."."""
-    begins = _AGREES(words)
-    return begins.value if begins else None
+    if begins := _AGREES(words):
+        return begins.value
+    clause = RE.ellipsis.match(words)
+    return ("no" if clause["no"] or clause["false"] else "yes") if clause else None
 
 
 def yes_no(text: str, also: Iterable[Statement] = ()) -> str | None:
@@ -106,7 +108,7 @@ def _set_off(words: str) -> str | None:
     return values[-1] if turns else only(values)
 
 
-_SIMULATED = (RE.can_only_be, RE.will_say, RE.call_it, RE.implied, *STATED)
+_SIMULATED = (RE.can_only_be, RE.will_say, RE.call_it, RE.chance, RE.implied, *STATED)
 _CLAUSE = 120
 """Characters after a hedge within which the guess that goes with it begins."""
 

@@ -19,7 +19,7 @@ RE = Patterns(sibling_toml(__file__, "phrases.toml"))
 # The explanation
 
 _EXPLANATION_KEYS = (
-    *("justification", "explanation", "reasoning", "rationale", "reason", "reasons", "analysis", "thoughts"),
+    *("justification", "explanation", "reasoning", "rationale", "reason", "reasons", "why", "analysis", "thoughts"),
 )
 
 
@@ -53,7 +53,7 @@ def explanation(text: str, method: Method, task: Task) -> str | None:
 def _without_answer(text: str) -> str | None:
     """Remove the lines at both ends that only give the answer, and polite words at the end; None if nothing is left."""
     lines = text.strip().split("\n")
-    beside = [RE.answer_or_parting.fullmatch(without_markup(line)) is not None for line in lines]
+    beside = [RE.answer_or_parting.fullmatch(without_markup(RE.tag.sub("", line))) is not None for line in lines]
     first = next((at for at, is_beside in enumerate(beside) if not is_beside), len(lines))
     last = next((at for at in range(len(lines), first, -1) if not beside[at - 1]), first)
     rest = "\n".join(lines[first:last]).strip()
