@@ -19,9 +19,11 @@ from .statements import (
     cannot_tell,
     declines,
     not_guessed,
+    only,
     reply,
     sentences,
     settle,
+    stands,
     statements_in,
     values,
     without_open,
@@ -37,7 +39,7 @@ def plain(text: str) -> str:
     """Return the plain words of a reply to a yes-or-no question, in which "yes or no" and "if so, yes; if not, no" are
     not answers.
     """
-    signed = RE.tick_sign.sub(" yes", RE.cross_sign.sub(" no", reply(text)))
+    signed = RE.tick_sign.sub(" yes", RE.cross_sign.sub(" no", RE.yes_no_asked.sub("", reply(text))))
     return RE.yes_and_no.sub(
         lambda both: "Answer:" if both[0].endswith(":") else BOTH, without_open(signed, RE.yes_or_no)
     )
@@ -85,7 +87,23 @@ def yes_no(text: str, also: Iterable[Statement] = ()) -> str | None:
     answers = begins is not None and len(set(sides)) < 2 and not declines(begins[1]) and cannot_tell(begins[1]) is None
     leads = [Statement(begins[0], 0, weight)] if begins and answers else []
     statements = [*leads, *statements_in(words, first), *also]
-    return settle(statements) if statements else agreed(words)
+    if statements or declines(words):
+        return settle(statements)
+    return agreed(words) or _set_off(words)
+
+
+def _set_off(words: str) -> str | None:
+    """Return the yes or no that plain words set off by punctuation ("In everyday use: no, .."); None if they differ,
+    unless the last one comes after a "but".
+    """
+    found = [
+        one
+        for one in islice(RE.yesno_set_off.finditer(words), _MOST)
+        if one["v"] and stands(words, one.start("v"), one.end("v"), doubts=True)
+    ]
+    values = [one["v"].lower() for one in found]
+    turns = found and len(found) > 1 and RE.yesno_but.search(words, found[-2].end(), found[-1].start())
+    return values[-1] if turns else only(values)
 
 
 _SIMULATED = (RE.can_only_be, RE.will_say, RE.call_it, RE.implied, *STATED)
@@ -117,13 +135,16 @@ def simulated(words: str, first: First, markers: Sequence[re.Pattern[str]]) -> l
     guesses = list(statements_in(words, first, markers, doubts=False, passes=of_truth))
     if any(hedge.weight > LOOSE for hedge in unknown):
         guesses = [guess for guess in guesses if not RE.might.search(words, max(0, guess.at - 20), guess.at)]
-    is_firm = any(guess.weight > LOOSE for guess in guesses)
+    last_firm = max((guess.at for guess in guesses if guess.weight > LOOSE), default=-1)
     places = sorted(guess.at for guess in guesses)
 
     def is_overruled(hedge: Statement) -> bool:
         if RE.unsure.match(words, hedge.at) and RE.but_unsure.search(words, max(0, hedge.at - _CLAUSE), hedge.at):
             return any(guess.at < hedge.at for guess in guesses)
-        return bool(is_firm and RE.unsure.match(words, hedge.at)) or _guesses_after(words, hedge.at, places)
+        is_argued = RE.cannot_guess.match(words, hedge.at) is not None
+        is_revised = is_argued and last_firm > hedge.at
+        is_revised = is_revised or (last_firm >= 0 and RE.unsure.match(words, hedge.at) is not None)
+        return is_revised or _guesses_after(words, hedge.at, places)
 
     return [*(hedge for hedge in unknown if not is_overruled(hedge)), *guesses]
 
