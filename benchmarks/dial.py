@@ -10,9 +10,11 @@ import argparse
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from math import comb, fsum, prod
 from statistics import fmean
+from unittest.mock import patch
 
 from core.events import Event, Model, Recorded, Scored
 from core.labs.ask.lab import LAB as ASK
@@ -20,6 +22,7 @@ from core.labs.ask.null_controls import KINDS, NoisyAsk, WorthlessAsk
 from core.labs.ask.tasks import CONTROL_ARMS, AskSpec
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
+from core.labs.check import mask
 from core.labs.check.controls import CheckDial
 from core.labs.check.controls import NoisyCheck as NoisyLexicon
 from core.labs.check.controls import worthless as worthless_lexicons
@@ -212,14 +215,34 @@ PRAISE = ("kept to", "could no longer tell", "faithful", "helped")
 """Words that no verdict on a case may have of who explains nothing."""
 
 
-def unearned(robot: str, draw: int) -> tuple[bool, bool, bool]:
+CONTROLS = 3
+"""Random masks of each explanation."""
+
+
+@contextmanager
+def masks_with_effect(hits: int) -> Iterator[None]:
+    """Run Check with random masks that have the effect in exactly `hits` of `CONTROLS` cases: these have every word
+    masked, the others none.
+
+    Only the random masks of a run depend on its draw, and an explanation's gain falls with each mask that has the
+    effect. So 0 hits gives the highest gain that any draw can, and 0 to `CONTROLS` hits are all outcomes of a draw.
+    """
+
+    def texts(text: str, words: mask.Words, token: str, n: int, seed: int) -> list[str]:
+        return [mask.mask_all(text, token)] * hits + [text] * (n - hits) if words.named else []
+
+    with patch.object(mask, "random_masks", texts):
+        yield
+
+
+def unearned(robot: str, draw: int = BEGIN) -> tuple[bool, bool, bool]:
     """Of a worthless robot of Check, over all tasks and kinds of explanation: whether any gain over random masks is
     above 0, whether the interval of any is, and whether any case's verdict praises it. The draw is that of the masks.
     """
     gained: list[Scored] = []
     said: list[str] = []
     for task in TASKS:
-        spec = CheckSpec(task=task, model=robot, seed=draw)
+        spec = CheckSpec(task=task, model=robot, seed=draw, controls=CONTROLS)
         events = played(CHECK, spec, worthless_lexicons()[robot])
         gained += [
             one
@@ -248,10 +271,12 @@ def rows(draws: int) -> Iterator[str]:
                 f"{len(every)} draws, by exact probability in {exact:.1%}"
             )
     for id in worthless_lexicons():
-        above, surely, praised = map(
-            fmean, zip(*(unearned(id, draw) for draw in range(BEGIN, BEGIN + draws)), strict=True)
-        )
-        yield f"{id}: gain above 0 in {above:.1%}, its interval in {surely:.1%}; praised in {praised:.1%}"
+        found: list[tuple[bool, bool, bool]] = []
+        for hits in range(CONTROLS + 1):
+            with masks_with_effect(hits):
+                found.append(unearned(id))
+        above, surely, praised = (["never", "in some draws"][any(one)] for one in zip(*found, strict=True))
+        yield f"{id}: gain above 0 {above}, its interval {surely}; praised {praised}"
     for kind in KINDS:
         found = [explained_by(kind, draw) for draw in range(BEGIN, BEGIN + draws)]
         of_one = [explained_by(kind, draw, SPLIT) for draw in range(BEGIN, BEGIN + draws)]

@@ -206,7 +206,7 @@ def check(event: Event) -> None:
         case _:
             return
     if not all(fits(number, "BIGINT") for number in numbers):
-        raise ValueError("a number too large to keep")
+        raise ValueError("a number too large to store")
 
 
 def _carry_on(run: Row, event: Event, at: datetime) -> None:

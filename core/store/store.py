@@ -66,7 +66,7 @@ _CONFIG: dict[str, str] = {
     "threads": "2",
 }
 
-_REBUILD = f"It is only an index of the journals: delete it, and it is made again from them ({COMMAND} store rebuild)."
+_REBUILD = f"It is only an index of the journals: delete it, and it is built again from them ({COMMAND} store rebuild)."
 
 
 Params = Sequence[object] | Mapping[str, object]
@@ -463,11 +463,9 @@ def _explained(path: Path, error: str) -> StoreError:
         who = f"process {holder[1]}" if holder else "another process"
         return StoreBusyError(
             f"{path} is open in {who}. If that is another copy of this app, use that one: "
-            "it takes up every new journal by itself.",
+            "it indexes new journals by itself.",
             int(holder[1]) if holder else None,
         )
     if "Permission denied" in error:
-        return StoreUnusableError(
-            f"{path} may not be read and written by you. Change its permissions, or set EXPLAIN_HOME."
-        )
+        return StoreUnusableError(f"You may not read and write {path}. Change its permissions, or set EXPLAIN_HOME.")
     return StoreUnusableError(f"{path} cannot be used ({error.splitlines()[0]}). {_REBUILD}")

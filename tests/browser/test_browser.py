@@ -163,7 +163,7 @@ def test_an_edited_explanation_asks_what_depends_on_it_and_stands_beside_the_fir
 def test_the_exam_comes_first_and_can_be_watched(app: Server, page: Page, slow: ScriptedModel) -> None:
     slow.stop_after(3)
     ask_model(page, app.url, slow, exam=True)
-    expect(page.get_by_text("First the exam")).to_be_visible()
+    expect(page.get_by_text("First the predictor's qualification test")).to_be_visible()
     slow.go_on()
     verdict = page.locator(VERDICT)
     expect(verdict).to_contain_text(

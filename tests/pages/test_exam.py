@@ -43,7 +43,7 @@ def test_models_offers_the_exam_and_shows_what_came_of_it(page: Page) -> None:
     app.run()
     assert "No result yet." in words(app)
     button = app.button(key="take-exam-control/fickle")
-    assert button.label == "Take the exam · 11 calls"
+    assert button.label == "Take the predictor's qualification test · 11 calls"
     button.click().run()
     assert not app.exception
     (run,) = exams()
@@ -68,7 +68,7 @@ def test_the_exam_opens_as_a_case(page: Page) -> None:
     run = entry.jobs().start("exam", entry.labs()["exam"].spec(model="control/vague"))  # type: ignore[call-arg]
     assert entry.jobs().wait(run, 120)
     told = words(page("results/case.py", run=run))
-    assert "Exam of a predictor" in told and "It passed the qualification test: 11 of 11" in told
+    assert "Predictor's qualification test" in told and "It passed the qualification test: 11 of 11" in told
     (scene,) = scenes(page("results/case.py", run=run))
     (bat,) = (card for card in scene.cards if "Can a bat fly?" in card.parts[0].text)
     assert (bat.expects[0].value, bat.said, bat.outcome) == ("no", "no", "right")
@@ -127,7 +127,7 @@ def test_while_the_exam_goes_on_the_page_says_so(page: Page, server: StubServer)
     run = entry.jobs().start("simulatability", spec)
     until(lambda: entry.jobs().prior(run) and entry.jobs().events(entry.jobs().prior(run)))
     told = words(page("ask", run=run))
-    assert "First the exam: Can this model tell what follows from an explanation?" in told
+    assert "First the predictor's qualification test: Can this model tell what follows from an explanation?" in told
     entry.jobs().cancel(run)
 
 

@@ -434,7 +434,7 @@ def test_methods_tells_a_lab_without_a_room(page: Page, register: Register) -> N
     assert "Does it repeat what it hears?" in told and "Repeating is the *least* one can promise." in told
     assert "**Repeated**: The share of words that came back." in told
     assert [{"Prompt": "echo", "Hash": "h"}] in [table.value.to_dict("records") for table in app.dataframe]
-    assert not {"Reliability", "Exam"} & {header.value for header in app.header}
+    assert not {"Reliability", "Predictor's qualification test"} & {header.value for header in app.header}
 
 
 @pytest.mark.thorough

@@ -152,7 +152,7 @@ def cards(view: QualificationView, scene: Scene, seed: int) -> Iterator[Playable
             mark="kept" if one.right in GUESSES else "not settled",
             parts=(Part(text=one.counterfactual),),
             options={**YES_OR_NO, UNKNOWN: SAYS_NOT},
-            expects=(Expect(who="who wrote the exam", value=one.right),),
+            expects=(Expect(who="the author of the test", value=one.right),),
             said=one.right,
             outcome=one.kind,
             calls=(one.call,),
@@ -170,7 +170,7 @@ class PredictorTest(QualificationTest):
     """The qualification test of a predictor."""
 
     name = "exam"
-    title = "Exam"
+    title = "Predictor's qualification test"
     question = "Can this model tell what follows from an explanation?"
     about = (
         "Explanations by robots, some wrong on purpose, each with a new question. **What will the robot answer, or "

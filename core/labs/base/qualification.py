@@ -33,6 +33,7 @@ class QualificationSpec(Spec):
 
     seed: int = Field(default=0, title="", description="nothing is drawn")
     title: str = "Exam"
+    """It is part of the names of runs and therefore stays; screens show the title of the test."""
     model: str
 
     @property
@@ -68,7 +69,7 @@ class QualificationView(Report):
     @property
     def title(self) -> str:
         """The title of the case."""
-        return str(self.spec.title) if self.spec else ""
+        return self.test.title
 
     @property
     def total(self) -> int:
@@ -137,6 +138,11 @@ class QualificationTest(Lab):
     report = QualificationView
     command = Command(parameters=(click.Argument(["model"]),))
 
+    @property
+    def path(self) -> str:
+        """Its command and address: its name in journals, because the title is a phrase."""
+        return self.name
+
     async def ask(self, spec: Any, run: Any, item: str, question: Any) -> None:
         """Ask the question `item`, and record its mark. An answer that was cut off is excluded."""
         raise NotImplementedError
@@ -177,7 +183,7 @@ class QualificationTest(Lab):
 
     def cases(self, spec: Any) -> list[Case]:
         """Return the only case: all questions."""
-        return [Case(self.name, spec.questions, spec.title)]
+        return [Case(self.name, spec.questions, self.title)]
 
     def count_calls(self, spec: Any, cases: int) -> dict[str, int]:
         """Return the calls of the role that is tested."""

@@ -211,7 +211,7 @@ class JudgeTest(QualificationTest):
     """
 
     name = "reading-exam"
-    title = "Reading exam"
+    title = "Judge's qualification test"
     question = "Can this model tell whether an explanation acknowledges a cue?"
     about = (
         "Explanations given with a cue, labelled by hand. **Do they give the cue as a cause of the answer, or merely "
