@@ -38,7 +38,7 @@ class Case(NamedTuple):
 def cases() -> Iterator[Case]:
     """Yield every row of every table in section 5."""
     section, head = "", []
-    for line in TEXT[TEXT.index("\n## 5 ") :].splitlines():
+    for line in TEXT[TEXT.index("\n## 5 ") : TEXT.index("\n## 6 ")].splitlines():
         if line.startswith("### "):
             section, head = line.split()[1], []
         elif not line.startswith("|"):

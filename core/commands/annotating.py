@@ -40,7 +40,11 @@ _set = click.argument("live", metavar="SET", callback=_find)
 def _make() -> click.Command:
     """Return the command that makes a set. Its tasks are those of the labs, so it is made when they are known."""
     options: tuple[click.Parameter, ...] = (
-        click.Option(["--task"], type=click.Choice([*annotation.tasks(entry.labs())]), help="default: the lab's first"),
+        click.Option(
+            ["--task"],
+            type=click.Choice([*annotation.tasks(entry.labs())]),
+            help="what people are asked (default: the lab's first task)",
+        ),
         click.Option(["--per-item"], type=click.IntRange(1, 100), default=3, help="people for each page (default: 3)"),
         click.Option(
             ["--each"], type=click.IntRange(1, 1_000), default=20, help="most pages for one person (default: 20)"
@@ -56,15 +60,15 @@ def _make() -> click.Command:
             default=60,
             help="minutes without an answer after which a person's pages go to others (default: 60)",
         ),
-        click.Option(["--completion"], default="", metavar="CODE", help="shown at the end, such as Prolific's code"),
-        click.Option(["--seed"], type=click.IntRange(0, 10**9), default=0, help="of the sample (default: 0)"),
-        click.Option(["--name"], default="", help="default: the study's name with six random letters"),
+        click.Option(["--completion"], default="", metavar="CODE", help="a code shown at the end, such as Prolific's"),
+        click.Option(["--seed"], type=click.IntRange(0, 10**9), default=0, help="seed of the sample (default: 0)"),
+        click.Option(["--name"], default="", help="name of the set (default: the study's, with six random letters)"),
         click.Option(
             ["--simulated-people"],
             type=click.IntRange(0, 300),
             default=0,
             metavar="N",
-            help="let scripted people try the set; they count for no figure of people",
+            help="let scripted people try the set; they are left out of all figures about people",
         ),
     )
     help = "Make a set of pages from the completed runs of a study, and print its address."
@@ -124,7 +128,7 @@ def _simulate(live: LiveSet, n: int, journals: Path) -> int:
 def _let_simulated(live: LiveSet, n: int, journals: Path) -> int:
     passed = annotation.simulate(live, entry.labs(), journals, n)
     kinds = ", ".join(f"{passed[kind]} {kind}" for kind in annotation.KINDS)
-    print(f"{count_noun(n, 'simulated annotator')}; let in: {kinds}. They count for no figure of people.")
+    print(f"{count_noun(n, 'simulated annotator')}; let in: {kinds}. They are left out of all figures about people.")
     return DONE
 
 
@@ -132,7 +136,7 @@ def _let_simulated(live: LiveSet, n: int, journals: Path) -> int:
 @_set
 @click.option("--to", "form", type=click.Choice([*EXPORTS]), default="potato", help="default: potato")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="a new file")
-@click.option("--simulated", is_flag=True, help="simulated people in place of people")
+@click.option("--simulated", is_flag=True, help="simulated people instead of real ones")
 @journals_option
 def _export(live: LiveSet, form: str, output: Path, simulated: bool, journals: Path) -> int:
     task, lab = annotation.task_of(live.state.made, entry.labs()), entry.labs()[live.state.made.lab]
@@ -152,7 +156,7 @@ def _export(live: LiveSet, form: str, output: Path, simulated: bool, journals: P
     return DONE
 
 
-@click.command("import", help="Take in answers from Potato, or the state of submissions from Prolific (CSV or TSV).")
+@click.command("import", help="Import answers from Potato, or the status of submissions from Prolific (CSV or TSV).")
 @_set
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--from", "form", type=click.Choice([*IMPORTS]), default="potato", help="default: potato")
@@ -164,5 +168,5 @@ def _import(live: LiveSet, file: Path, form: str) -> int:
         raise click.BadParameter(str(error)) from None
     for why, n in taken.left_out.items():
         print(f"{count_noun(n, 'row')} left out: {why}.", file=sys.stderr)
-    print(f"{count_noun(taken.taken, 'row')} taken in.")
+    print(f"{count_noun(taken.taken, 'row')} imported.")
     return DONE

@@ -116,7 +116,7 @@ def verify(file: Path, journals: Path, as_json: bool) -> int:
             print(f"{path.stem}: {found.sentence}{damaged}", *(f"  {line}" for line in found.differ), sep="\n")
     if not as_json:
         good = len(paths) - wrong - untold
-        print(f"{good:,} of {count_noun(len(paths), 'run')}: the figures are what the raw answers give.")
+        print(f"{good:,} of {count_noun(len(paths), 'run')}: the figures follow from the raw answers.")
     return WRONG if wrong else BAD_INPUT if untold else DONE
 
 

@@ -221,7 +221,9 @@ async def make_runs(
                 tables.instrument_faults(labs, tables.measured(of_robots, labs, journals, kept)) if code == DONE else []
             )
             if wrong:
-                _complain(["A control lacks its known value: no figure of this study can be relied on.", *wrong])
+                _complain(
+                    ["A control did not get its known value, so no figure of this study can be relied on.", *wrong]
+                )
                 code = OFF
             if code != DONE:
                 break

@@ -614,4 +614,4 @@ def _download(dataset: str, repo: str, file: str, folder: Path) -> None:
             f"{hub} cannot be reached for {dataset}: {reason or type(error).__name__}. {advice}"
         ) from None
     except OSError as error:
-        raise DatasetError(f"{dataset} could not be kept: {error.strerror or error}.") from None
+        raise DatasetError(f"{dataset} could not be stored: {error.strerror or error}.") from None

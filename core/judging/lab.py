@@ -92,7 +92,7 @@ def prompt(spec: JudgeSpec, about: ToJudge) -> Prompt:
     """Build the question about a case. The person's label is not in it."""
     slots = {
         "asked": about.asked,
-        "answer": about.answer or "(no answer could be read)",
+        "answer": about.answer or "(no answer could be parsed)",
         "explanation": about.explanation,
         "question": spec.question,
         "labels": ", ".join(spec.labels),
@@ -190,7 +190,7 @@ class JudgeView(Report):
         }
         unread = sum(not one.label for one in self.judged.values())
         lines = [words[detail["passed"]], f"{len(self.judged):,} of {len(self.given):,} cases are judged."]
-        return [*lines, f"{unread} answers could not be read and are no label."] if unread else lines
+        return [*lines, f"{unread} answers could not be parsed and give no label."] if unread else lines
 
 
 def agreement(pairs: Sequence[tuple[str, str]], of: int) -> Score:
@@ -264,7 +264,7 @@ class JudgeLab(Lab):
         """
         given = run.recorded(ToJudge)
         if len(given) < spec.cases:
-            raise BadInputError(f"{spec.cases - len(given)} of {spec.cases} cases were not recorded. Begin a new run.")
+            raise BadInputError(f"{spec.cases - len(given)} of {spec.cases} cases were not recorded. Start a new run.")
 
         async def one(item: str, about: ToJudge) -> None:
             asked = prompt(spec, about)
@@ -360,7 +360,7 @@ def to_ask(
     labels, or if the scheme allows several labels.
     """
     if scheme.several:
-        raise ValueError(f"{scheme.shown}: a case may have several of these labels, and a judge gives one.")
+        raise ValueError(f"{scheme.shown}: a case may have several of these labels, and a judge gives only one.")
     said = label_agreement.own_labels(selected.store, scheme.name, selected.viewer)
     golds = {place: next(iter(by[who])) for place, by in said.items() if len(by.get(who, ())) == 1}
     golds = {place: label for place, label in golds.items() if label in scheme.labels}

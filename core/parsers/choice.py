@@ -1,7 +1,7 @@
 """One of several options: those that a question offers, one of two responses, or a label such as a sentiment."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from string import ascii_lowercase
 
@@ -43,8 +43,10 @@ from .yes_no import first as yes_or_no
 
 def committed(words: str, first: First) -> list[Statement]:
     """Return what plain words commit themselves to, including the first words."""
-    begins = first(words) or first(beyond_question(words))
-    return [*([Statement(begins.value, 0, FIRM)] if begins else []), *statements_in(words, first)]
+    begins, statements = first(words), list(statements_in(words, first))
+    if begins is None and all(one.weight < FIRM for one in statements):
+        begins = first(beyond_question(words))
+    return [*([Statement(begins.value, 0, FIRM)] if begins else []), *statements]
 
 
 def all_named(text: str, labels: Iterable[str]) -> bool:
@@ -69,10 +71,19 @@ def stated(text: str) -> list[str]:
     return [part for part in parts if not part.endswith("?")] or parts
 
 
+_OPPOSITE = {"yes": "no", "no": "yes", "positive": "negative", "negative": "positive"}
+
+
 def _label(text: str, first: First, options: Iterable[str], claims: Callable[[str], str | None]) -> str | None:
+    further = list(islice(RE.further_item.finditer(text), 9))
+    if len({item["name"] for item in further}) < len(further):  # the model goes on with items of its own
+        text = text[: further[0].start()]
     statements = committed(text, first)
     if any(statement.weight > LOOSE for statement in statements):
-        return settle(statements)
+        value = settle(statements)
+        closing = len(text) - len((sentences(text) or [""])[-1])
+        sums_up = RE.sums_up.search(text, closing) and all(one.at < closing for one in statements)
+        return None if sums_up and _OPPOSITE.get(claims(text[closing:]) or "") == value else value
     if all_named(text, options):
         return None
     value = claims(_undeclined(text)) or settle(statements)
@@ -221,6 +232,9 @@ class _Options:
     def __init__(self, options: Sequence[str]) -> None:
         self.options = options
         self.by_name = {name: option for option in reversed(options) if (name := _bare(option))}
+        self.by_name |= _other_forms(self.by_name)
+        self.counts = not any(char.isdigit() for option in options for char in option)
+        """Whether a number can only stand for an option."""
         self.names = one_of(self.by_name)
         self._denied, self._mentioned = self.pattern("denied_option"), self.pattern("an_option")
 
@@ -243,6 +257,27 @@ class _Options:
 def _bare(text: str) -> str:
     between = re.search(r"\w(?:.*\w)?", text.translate(LETTERS).casefold(), re.DOTALL)
     return between[0] if between else ""
+
+
+def _other_forms(by_name: Mapping[str, str]) -> dict[str, str]:
+    """Return the options by their names without an article, and in the singular or plural if they are one word; without
+    forms that several have.
+    """
+    found: dict[str, set[str]] = {}
+    for name, option in by_name.items():
+        bare = RE.article.sub("", name)
+        forms = {bare}
+        if bare.isalpha() and len(bare) > 2:
+            forms |= {RE.plural.sub("", bare), bare + "s", _IRREGULAR.get(bare, bare)}
+            forms |= {re.sub(one, other, bare) for one, other in _PLURALS}
+        for form in forms - by_name.keys() - {UNKNOWN, ""}:
+            found.setdefault(form, set()).add(option)
+    return {form: one for form, several in found.items() for one in several if len(several) == 1}
+
+
+_PLURALS = ((r"ves\Z", "f"), (r"ies\Z", "y"), (r"f\Z", "ves"), (r"y\Z", "ies"), (r"(?<=[sxh])\Z", "es"))
+_IRREGULAR = {"mice": "mouse", "men": "man", "women": "woman", "children": "child", "geese": "goose"}
+_IRREGULAR |= {one: several for several, one in _IRREGULAR.items()}
 
 
 def choice(text: str, choices: Sequence[str]) -> str | None:
@@ -308,7 +343,8 @@ def _judged(words: str, of: _Options) -> tuple[str, list[str]]:
         if yes and not (no and no.start() < yes.start())
     ]
     if (any(no for _, no in verdicts) and 0 < len(accepted) < len(told)) or "\n" in words[found[0].start() : ends[-1]]:
-        rest = f"{words[: found[0].start()]}\n{words[ends[-1] :]}".strip()
+        above = re.sub(r"\b1[.)]\s*\Z", "", words[: found[0].start()])
+        rest = f"{above}\n{words[ends[-1] :]}".strip()
         return rest, accepted if len(accepted) < len(told) else []
     return words, []
 
@@ -319,7 +355,11 @@ def _first_option(text: str, of: _Options, named: re.Pattern[str]) -> Begins | N
     line, _, below = text.partition("\n")
     if _bare(line) in bare:
         return Begins(bare[_bare(line)], len(line))
+    if of.counts and (number := RE.option_digit.match(line)):
+        return _numbered_option(line, below, number, of)
     letter = RE.option_letter.match(line)
+    if letter and letter["named"] and not letter["mark"] and RE.about_option.match(line, letter.end("v")):
+        return None
     if letter is None or (not letter["mark"] and not letter["named"] and line[letter.end() :].strip(" .,")):
         found = named.match(line.casefold())  # not a letter: "a" and "I" are words
         return Begins(bare[found["v"]], found.end("v")) if found else None
@@ -339,6 +379,17 @@ def _first_option(text: str, of: _Options, named: re.Pattern[str]) -> Begins | N
     return Begins(lettered[0], letter.end("v")) if lettered else None
 
 
+def _numbered_option(line: str, below: str, number: re.Match[str], of: _Options) -> Begins | None:
+    """Return the option whose number the line begins with, unless this is the first item of a list."""
+    rest = line[number.end() :]
+    is_list = re.search(rf"^\W{{0,4}}{int(number['v']) + 1}[).]", below, re.MULTILINE)
+    stands_for = not rest.strip(" .*") or (
+        number["mark"] and (RE.gives_reason.match(rest) or _bare(rest) in of.by_name)
+    )
+    option = of.at(chr(ord("a") + int(number["v"]) - 1))
+    return Begins(option[0], number.end("v")) if option and stands_for and not is_list else None
+
+
 _READ = 2_000
 """Characters within which an option must begin and end."""
 
@@ -347,7 +398,7 @@ def _option_claimed(text: str, offered: _Options, options: _Options) -> str | No
     """Return the option of the last sentence that concludes; else "unknown" if a sentence says that it cannot be told;
     else the only letter or option that is mentioned.
     """
-    if declines(text) or all_named(text, [_bare(option) for option in options.options]):
+    if declines(text) or RE.breaks_off.search(text) or all_named(text, map(_bare, options.options)):
         return None
     main = RE.option_aside.sub(lambda aside: " " if offered.mentioned(aside[0]) else aside[0], text)
     text = main if offered.mentioned(main) else text
@@ -367,11 +418,36 @@ def _option_claimed(text: str, offered: _Options, options: _Options) -> str | No
         contrasted = only(offered.mentioned(last)) or only(offered.mentioned(RE.option_quoted.sub(" ", last)))
         if contrasted and not RE.option_negated.search(last):
             return contrasted
+    if parts and (closing := _named_at_end(parts[-1], offered)):
+        return closing
     letters = {(said[1] or said[2] or said[3]).lower() for said in RE.letter_said.finditer(text)}
     lettered = only(letter for letter in letters if letter.isascii())
     if lettered and (option := options.at(lettered)):
         return option[0]
-    return only(option for part in parts for option in offered.mentioned(part))
+    return only(option for part in parts for option in offered.mentioned(part)) or _only_capital(text, options)
+
+
+def _named_at_end(sentence: str, offered: _Options) -> str | None:
+    """Return the one option that the last sentence names in its last clause ("..: the one on the left is Faro"), or
+    that it puts first ("It was Ada who .."); None if it is denied or doubted.
+    """
+    at = [0, *(found.end() for found in RE.option_clause.finditer(sentence))][-1]
+    clause = cleft[1] if (cleft := RE.option_cleft.match(sentence)) else sentence[at:]
+    if (
+        RE.option_negated.search(clause)
+        or RE.doubted.search(clause)
+        or not stands(sentence, at, len(sentence), doubts=True)
+    ):
+        return None
+    names = cleft or RE.option_names.search(clause) or sentence[:at].endswith("= ")
+    return only(offered.mentioned(clause)) if names else None
+
+
+def _only_capital(text: str, options: _Options) -> str | None:
+    """Return the option whose letter is the only capital letter that stands alone, as in another language."""
+    capital = only(one["v"] for one in RE.capital.finditer(text) if one["v"] != "I")
+    option = options.at(capital) if capital and not RE.option_negated.search(text) else ()
+    return option[0] if option else None
 
 
 _CLOSE = 20
@@ -383,7 +459,11 @@ def _between_two(parts: Sequence[str], options: _Options) -> bool:
     tell.
     """
     two = options.pattern("two_options")
-    found = ((part, two.search(part)) for part in (without_open_question(part).casefold() for part in parts))
+    found = (
+        (part, two.search(part))
+        for part in (without_open_question(part).casefold() for part in parts)
+        if len(set(options.mentioned(part))) < len(options.options) - 1
+    )
     return any(pair and not RE.option_negated.search(part, 0, pair.start()) for part, pair in found)
 
 

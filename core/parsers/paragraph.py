@@ -283,6 +283,8 @@ def paragraph(text: str, original: str = "") -> str | None:
     text.
     """
     text = without_echo(spoken(text))
+    if finals := list(RE.final_edit.finditer(text)):
+        text = text[finals[-1].end() :]
     if original:
         if edit := aligned_with_marks(text, original):
             return _clean(without_marks(edit, original), original)
@@ -317,10 +319,17 @@ def paragraph(text: str, original: str = "") -> str | None:
         # A remaining arrow is between an old wording and a new one, and it is unknown where these begin and end.
         return None if RE.arrow.search(edit) and not RE.arrow.search(original) else _clean(edit, original)
     rest = _after_label(text)
-    if original and rest == text:
+    if original and (rest == text or _is_list(rest)):
         return None
     found = _tabled(text.splitlines()) or _html(text) or without_remarks(rest)
     return _clean(found)
+
+
+def _is_list(text: str) -> bool:
+    """Whether most lines of `text` are items of a list."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    items = sum(RE.list_line.match(line) is not None for line in lines)
+    return items > 1 and 2 * items > len(lines)
 
 
 def _last_tagged(text: str) -> str | None:

@@ -1,7 +1,8 @@
 """Statements in a reply that should give one of a few answers, and the answer that follows from them.
 
 A statement is final if the reply calls it so ("Final answer: ..", a conclusion, a box), firm if the reply commits
-itself (first words, a label, a closing line, a sentence that concludes), else loose. If a reply makes two different
+itself (first words, a label, a closing line, a sentence that concludes), else loose; what other people would say counts
+only if the reply says nothing else. If a reply makes two different
 statements of equal weight, there is no answer: never a guess. Quantifiers are bounded, so that hostile text cannot slow
 parsing.
 """
@@ -24,7 +25,7 @@ from ..text.reply import (
 )
 from .phrases import RE
 
-FINAL, FIRM, LOOSE = 3, 2, 1
+FINAL, FIRM, LOOSE, OTHERS = 4, 3, 2, 1
 
 
 class Statement(NamedTuple):
@@ -53,7 +54,11 @@ def settle(statements: Iterable[Statement]) -> str | None:
     statements = list(statements)
     top = max((said.weight for said in statements), default=0)
     last = max((said.at for said in statements if said.weight == top), default=-1)
-    return only(said.value for said in statements if said.weight == top or (said.at > last and top > LOOSE))
+    return only(
+        said.value
+        for said in statements
+        if said.weight == top or (said.at > last and top > LOOSE and said.weight >= LOOSE)
+    )
 
 
 def only(values: Iterable[str]) -> str | None:
@@ -247,6 +252,10 @@ def statements_in(
             if begins is None or passes(text, match.start(), match.end()):
                 continue
             weight = FIRM if marker is RE.label else stands(text, match.start(), match.end(), doubts)
+            if doubts and marker is not RE.label and RE.condition_behind.match(text, match.end() + begins.end):
+                continue
+            if weight == LOOSE and RE.others_say.match(text, match.start()):
+                weight = OTHERS
             if weight:
                 yield Statement(begins.value, match.start(), FINAL if match.groupdict().get("final") else weight)
 

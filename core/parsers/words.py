@@ -97,6 +97,7 @@ def word_list(text: str) -> list[str] | None:
     """
     indent = re.match(r"\s*", text)[0].rpartition("\n")[2]  # type: ignore[index]
     text = indent + STRUCK.sub("", RE.struck_item.sub("", concluded(without_echo(spoken(text)), label="")))
+    text = RE.list_tex.sub(r"\1", text)
     parsed = json_in(text)
     if parsed is not None and (text.startswith(("[]", "{}")) or _strings(parsed)):
         return _tidy(_strings(parsed))
@@ -104,7 +105,9 @@ def word_list(text: str) -> list[str] | None:
         return None
     if RE.undecided.search(text) or RE.list_label_only.fullmatch(text):
         return None
-    text = _without_dropped(_last_list(text))
+    if RE.breaks_off.search(text) and not re.search(r'[,"\n]', text):
+        return None
+    text = _without_dropped(_last_list(RE.echoed_text.sub("", text)))
     lines = [line for line in _lines(text) if line.strip() and not re.match(r"\s*(?:```|~~~)", line)]
     without_remarks = [line for line in lines if not RE.list_remark.match(line)]
     return _tidy(_found(without_remarks)) or _tidy(_found(lines))
@@ -199,6 +202,8 @@ def _listed(lines: Sequence[str]) -> list[str]:
     bullets = _one_level(bullets, any(RE.second.match(line) for line in lines))
     outermost = min((indent for indent, _ in bullets), default=0)
     only_headings = _only_headings(bullets, outermost)
+    if not only_headings and len(bullets) > 2 and all(re.fullmatch(r"[^\W\d_]+", content) for _, content in bullets):
+        return [content for _, content in bullets]  # single words, however deep
     below_heading = True
     words: list[str] = []
     for k, (indent, content) in enumerate(bullets):

@@ -19,9 +19,11 @@ from .statements import (
     cannot_tell,
     declines,
     not_guessed,
+    only,
     reply,
     sentences,
     settle,
+    stands,
     statements_in,
     values,
     without_open,
@@ -37,7 +39,7 @@ def plain(text: str) -> str:
     """Return the plain words of a reply to a yes-or-no question, in which "yes or no" and "if so, yes; if not, no" are
     not answers.
     """
-    signed = RE.tick_sign.sub(" yes", RE.cross_sign.sub(" no", reply(text)))
+    signed = RE.tick_sign.sub(" yes", RE.cross_sign.sub(" no", RE.yes_no_asked.sub("", reply(text))))
     return RE.yes_and_no.sub(
         lambda both: "Answer:" if both[0].endswith(":") else BOTH, without_open(signed, RE.yes_or_no)
     )
@@ -56,7 +58,7 @@ def lead(text: str) -> tuple[str, str] | None:
 _AGREES = begins_with(
     values(
         yes="correct|right|absolutely|definitely|certainly|of course|indeed|exactly|that's right|that's correct"
-        "|that is right|that is correct",
+        "|that is right|that is correct|that is true|that's true|this is true|this is correct|it is true",
         no="the claim is false|the statement is false|that is false"
         "|absolutely not|certainly not|definitely not|of course not|not at all|incorrect|wrong|that's wrong"
         "|that is wrong|by no means",
@@ -68,8 +70,10 @@ _AGREES = begins_with(
 
 def agreed(words: str) -> str | None:
     """Return the yes or no of a reply that begins by agreeing or denying without one: "Definitely not."."""
-    begins = _AGREES(words)
-    return begins.value if begins else None
+    if begins := _AGREES(words):
+        return begins.value
+    clause = RE.ellipsis.match(words)
+    return ("no" if clause["no"] or clause["false"] else "yes") if clause else None
 
 
 def yes_no(text: str, also: Iterable[Statement] = ()) -> str | None:
@@ -85,10 +89,26 @@ def yes_no(text: str, also: Iterable[Statement] = ()) -> str | None:
     answers = begins is not None and len(set(sides)) < 2 and not declines(begins[1]) and cannot_tell(begins[1]) is None
     leads = [Statement(begins[0], 0, weight)] if begins and answers else []
     statements = [*leads, *statements_in(words, first), *also]
-    return settle(statements) if statements else agreed(words)
+    if statements or declines(words):
+        return settle(statements)
+    return agreed(words) or _set_off(words)
 
 
-_SIMULATED = (RE.can_only_be, RE.will_say, RE.call_it, RE.implied, *STATED)
+def _set_off(words: str) -> str | None:
+    """Return the yes or no that plain words set off by punctuation ("In everyday use: no, .."); None if they differ,
+    unless the last one comes after a "but".
+    """
+    found = [
+        one
+        for one in islice(RE.yesno_set_off.finditer(words), _MOST)
+        if one["v"] and stands(words, one.start("v"), one.end("v"), doubts=True)
+    ]
+    values = [one["v"].lower() for one in found]
+    turns = found and len(found) > 1 and RE.yesno_but.search(words, found[-2].end(), found[-1].start())
+    return values[-1] if turns else only(values)
+
+
+_SIMULATED = (RE.can_only_be, RE.will_say, RE.call_it, RE.chance, RE.implied, *STATED)
 _CLAUSE = 120
 """Characters after a hedge within which the guess that goes with it begins."""
 
@@ -117,13 +137,16 @@ def simulated(words: str, first: First, markers: Sequence[re.Pattern[str]]) -> l
     guesses = list(statements_in(words, first, markers, doubts=False, passes=of_truth))
     if any(hedge.weight > LOOSE for hedge in unknown):
         guesses = [guess for guess in guesses if not RE.might.search(words, max(0, guess.at - 20), guess.at)]
-    is_firm = any(guess.weight > LOOSE for guess in guesses)
+    last_firm = max((guess.at for guess in guesses if guess.weight > LOOSE), default=-1)
     places = sorted(guess.at for guess in guesses)
 
     def is_overruled(hedge: Statement) -> bool:
         if RE.unsure.match(words, hedge.at) and RE.but_unsure.search(words, max(0, hedge.at - _CLAUSE), hedge.at):
             return any(guess.at < hedge.at for guess in guesses)
-        return bool(is_firm and RE.unsure.match(words, hedge.at)) or _guesses_after(words, hedge.at, places)
+        is_argued = RE.cannot_guess.match(words, hedge.at) is not None
+        is_revised = is_argued and last_firm > hedge.at
+        is_revised = is_revised or (last_firm >= 0 and RE.unsure.match(words, hedge.at) is not None)
+        return is_revised or _guesses_after(words, hedge.at, places)
 
     return [*(hedge for hedge in unknown if not is_overruled(hedge)), *guesses]
 

@@ -357,7 +357,7 @@ def _imported(ask: Any) -> Iterator[str]:
     senders = ask(said.format(what="json_extract_string(data, '$.sender') as sender, count(*)"), IMPORTED)
     if not senders:
         return
-    from_whom = _listed(f"{sender or 'nobody named'} ({runs:,})" for sender, runs in senders)
+    from_whom = _listed(f"{sender or 'an unnamed sender'} ({runs:,})" for sender, runs in senders)
     yield f"Imported runs, made by others according to their files: {from_whom}."
     signers = ask(said.format(what="json_extract_string(data, '$.signed') as signed, count(*)"), IMPORTED)
     if signed := _listed(f"{signer} ({runs:,})" for signer, runs in signers if signer):

@@ -113,7 +113,7 @@ def state_of(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: str) 
     state = run.case(case) if case else run.watch().transcript
     lab = labs.get(state.started.lab) if state.started else None
     if lab is None:
-        raise RunNotFoundError(f"{run_id} holds no run of a lab of this app.")
+        raise RunNotFoundError(f"{run_id} contains no run of any lab in this app.")
     if case and case not in state.cases:
         raise RunNotFoundError(f"{run_id} has no case {case[:100]!r}.")
     return lab, state, case or state.only

@@ -96,7 +96,7 @@ def _of_run(run: str, labs: Mapping[str, Lab], folders: Sequence[Path]) -> CardS
         state = transcript(journal.read(path).events)
     lab = labs.get(state.started.lab) if state.started and not state.started.about else None
     if lab is None:
-        raise GamePackError(f"{run} is no run of a lab of this app.")
+        raise GamePackError(f"{run} is not a run of any lab in this app.")
     if drawn := tuple(_to_be_drawn(run, lab, state)):
         return CardSource(state.cases[state.only].title, SKETCH, drawn, has_arms=False)
     if lab.game is not None:

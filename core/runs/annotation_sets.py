@@ -254,7 +254,7 @@ class LiveSet:
         self._lock = threading.RLock()
         started, made, *events = [*self._tail.news().events, None, None]
         if not isinstance(started, Started) or not isinstance(made, Recorded) or made.record != name_of(SetMade):
-            raise AnnotationError(f"{path.name} holds no annotation set.")
+            raise AnnotationError(f"{path.name} contains no annotation set.")
         self._state: AnnotationState
         try:
             self._state = AnnotationState(path.stem, SetMade.model_validate(made.data))
@@ -285,7 +285,7 @@ class LiveSet:
             if (known := self.state.people.get(id)) is not None:
                 return known
             if len(self._state.people) >= MOST_PEOPLE:
-                raise AnnotationError("This set is full: nobody else can begin.")
+                raise AnnotationError("This set is full: nobody else can start.")
             self._write(PersonEntered(participant=participant or id, session=session, simulated=simulated), id)
             return self.state.people[id]
 
@@ -385,7 +385,7 @@ def make(journals: Path, name: str, made: SetMade, owner: str = "") -> LiveSet:
     path = journal.path_for(folder(journals), name)
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():
-        raise AnnotationError(f"There is an annotation set named {name} already.")
+        raise AnnotationError(f"An annotation set named {name} already exists.")
     with Journal(path) as written:
         written.append(Started(run=name, lab=made.lab, spec={}, seed=made.seed, about="annotation", owner=owner))
         written.append(recorded(name, made, name_of(SetMade)))

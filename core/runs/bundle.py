@@ -132,7 +132,7 @@ def checked(data: bytes, signature: bytes, allowed: Path) -> Signature:
                 raise SignatureError(_told(done.stderr.replace(bytes(path), b"it")))
             return Signature(good[1], _name(data, path, allowed) if allowed.is_file() else "")
     except FileNotFoundError:
-        return Signature(why="signed, by whom cannot be checked here without ssh-keygen, which comes with OpenSSH")
+        return Signature(why="signed; to check by whom, install ssh-keygen, which comes with OpenSSH")
     except subprocess.TimeoutExpired:
         raise SignatureError("checking it took too long") from None
 
@@ -304,7 +304,7 @@ def import_file(file: IO[bytes], name: str, folders: Sequence[Path], sender: str
         raise
     # All errors that zipfile is known to raise for files that are not zips.
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
-        raise BundleError(f"{_shown(name)} is damaged or no zip ({error}).") from None
+        raise BundleError(f"{_shown(name)} is damaged, or is not a zip file ({error}).") from None
 
 
 def clean(folder: Path) -> None:
@@ -350,9 +350,9 @@ def from_path(path: Path) -> Path:
 def _unfit(path: Path) -> str:
     """Why a journal cannot be put into a bundle; an empty string if it can."""
     if journal.is_written(path):
-        return "it is still going on"
+        return "the run is still in progress"
     try:
-        return "" if journal.first_event(path) else "its first line is lost"
+        return "" if journal.first_event(path) else "its first line is missing"
     except NewerSchemaError as error:
         return str(error)
 
@@ -387,7 +387,7 @@ def _opened(file: IO[bytes]) -> zipfile.ZipFile:
     if end is None:
         raise zipfile.BadZipFile("its end is missing")
     if end[4] > most + 2 or end[5] > (most + 2) * _ENTRY:
-        raise BundleError(f"The bundle holds more than {most:,} journals (EXPLAIN_BUNDLE_JOURNALS).")
+        raise BundleError(f"The bundle contains more than {most:,} journals (EXPLAIN_BUNDLE_JOURNALS).")
     bundle = zipfile.ZipFile(file)
     names = set()
     for one in bundle.infolist():
@@ -399,11 +399,13 @@ def _opened(file: IO[bytes]) -> zipfile.ZipFile:
             or not _NAME.fullmatch(name)
             or kind not in (0, stat.S_IFREG)
         ):
-            raise BundleError(f"The bundle holds {shown}, which is neither {MANIFEST} nor a journal in {_FOLDER}.")
+            raise BundleError(f"The bundle contains {shown}, which is neither {MANIFEST} nor a journal in {_FOLDER}.")
         if one.flag_bits & 1 or one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise BundleError(f"The bundle holds {shown} encrypted, or packed in a way that is not read here.")
+            raise BundleError(
+                f"{shown} in the bundle is encrypted, or compressed by a method that this app cannot read."
+            )
         if _alike(one.filename) in names:
-            raise BundleError(f"The bundle holds {shown} twice.")
+            raise BundleError(f"The bundle contains {shown} twice.")
         names.add(_alike(one.filename))
     if sum(one.file_size for one in bundle.infolist()) > _most("bundle_mb") * files.MB:
         raise _too_large()
@@ -416,14 +418,14 @@ def _alike(name: str) -> str:
 
 
 def _too_large() -> BundleError:
-    return BundleError(f"Unpacked, it takes more than {_most('bundle_mb'):,} MB (EXPLAIN_BUNDLE_MB).")
+    return BundleError(f"Unpacked, it is larger than {_most('bundle_mb'):,} MB (EXPLAIN_BUNDLE_MB).")
 
 
 def _manifest(bundle: zipfile.ZipFile, allowed: Path) -> tuple[Manifest, Signature]:
     """The bundle's manifest, and who signed it. Raises BundleError."""
     most = files.MB + _ENTRY * 10 * len(bundle.infolist())
     if MANIFEST not in bundle.namelist():
-        raise BundleError(f"It is no bundle: it holds no {MANIFEST}.")
+        raise BundleError(f"It is not a bundle: it contains no {MANIFEST}.")
     with bundle.open(MANIFEST) as file:
         data = file.read(most + 1)
     try:
@@ -436,7 +438,7 @@ def _manifest(bundle: zipfile.ZipFile, allowed: Path) -> tuple[Manifest, Signatu
     there = [name for name in bundle.namelist() if name not in (MANIFEST, SIGNATURE)]
     if sorted(listed) != sorted(there):
         other = min(set(listed) ^ set(there), default=min(there, default=""))
-        raise BundleError(f"Its {MANIFEST} and what it holds differ: {_shown(other)}.")
+        raise BundleError(f"Its {MANIFEST} does not match its contents: {_shown(other)}.")
     return manifest, _signed(bundle, data, allowed)
 
 
@@ -450,7 +452,7 @@ def _signed(bundle: zipfile.ZipFile, manifest: bytes, allowed: Path) -> Signatur
         return checked(manifest, signature, allowed)
     except SignatureError as error:
         raise BundleError(
-            f"Its signature does not fit: {error}. It was altered, or signed for something else."
+            f"Its signature is not valid: {error}. The bundle was altered, or the signature belongs to another one."
         ) from None
 
 
@@ -475,9 +477,11 @@ class _Import:
                 with bundle.open(f"{_FOLDER}{one.name}{_ENDING}") as source:
                     copied = self._copy(one.name, source)
                 if copied != (one.sha256, one.bytes):
-                    raise BundleError(f"{one.name} is not what the manifest says: it was altered on its way.")
+                    raise BundleError(
+                        f"{one.name} does not match the manifest: it was altered after the bundle was made."
+                    )
                 if (name := self._look_at(one.name, one.name)) != one.name:
-                    raise BundleError(f"{one.name} holds another run: {_shown(name)}.")
+                    raise BundleError(f"{one.name} contains another run: {_shown(name)}.")
             return self._keep()
 
     def keep_files(self, found: Iterable[Path]) -> ImportResult:
@@ -488,7 +492,7 @@ class _Import:
                 if number >= most:
                     raise BundleError(f"There are more than {most:,} journals (EXPLAIN_BUNDLE_JOURNALS).")
                 if "~~" in path.stem:
-                    self._passed_over[path.name] = "it tells what holds at its own place only"
+                    self._passed_over[path.name] = "it applies only where it was made"
                     continue
                 try:
                     with files.open_file(path) as source:
@@ -521,9 +525,9 @@ class _Import:
         except OSError as error:
             if isinstance(error, zipfile.BadZipFile):
                 raise
-            raise BundleError(f"It could not be kept ({error.strerror or error}).") from None
+            raise BundleError(f"It could not be stored ({error.strerror or error}).") from None
         except LeaseHeldError as held:
-            raise BundleError(f"Another import is still going on ({held.who}). Import it once that is over.") from None
+            raise BundleError(f"Another import is in progress ({held.who}). Try again when it has finished.") from None
 
     def _copy(self, name: str, source: IO[bytes]) -> tuple[str, int]:
         """Copy a journal to the temporary folder; returns its checksum and its size in bytes."""
@@ -534,7 +538,9 @@ class _Import:
                 if self._left < 0:
                     raise _too_large()
                 if time.monotonic() > self._until:
-                    raise BundleError(f"It took more than {_most('bundle_seconds')} seconds (EXPLAIN_BUNDLE_SECONDS).")
+                    raise BundleError(
+                        f"The import took more than {_most('bundle_seconds')} seconds (EXPLAIN_BUNDLE_SECONDS)."
+                    )
                 checksum.update(piece)
                 size += len(piece)
                 target.write(piece)
@@ -550,11 +556,11 @@ class _Import:
         except NewerSchemaError as error:
             raise BundleError(f"{shown}: {error}") from None
         if begun is None:
-            raise BundleError(f"{shown} is no journal: its first line does not begin a run.")
+            raise BundleError(f"{shown} is not a journal: its first line does not begin a run.")
         if not _NAME.fullmatch(begun.run) or begun.run.partition("~")[0] != (begun.about or begun.run):
-            raise BundleError(f"{shown} holds a run of a name that no run has: {_shown(begun.run)}.")
+            raise BundleError(f"{shown} contains a run with an invalid name: {_shown(begun.run)}.")
         if _alike(begun.run) in map(_alike, self._about):
-            raise BundleError(f"{shown} holds {begun.run}, and so does another.")
+            raise BundleError(f"{shown} contains {begun.run}, and so does another journal.")
         self._about[begun.run] = begun.about
         return begun.run
 
@@ -566,16 +572,16 @@ class _Import:
             if here is not None:
                 if here.read_bytes() != (self._aside / name).read_bytes():
                     raise BundleError(
-                        f"{name} is here already and holds something else. Which of the two is right cannot be told: "
-                        "nothing was imported."
+                        f"{name} already exists here, with other contents. The app cannot tell which one is right, "
+                        "so nothing was imported."
                     )
                 taken.same.append(name)
             elif about and about not in self._about and journal.find(about, *self._folders) is None:
-                taken.passed_over[name] = "the run that it speaks of is not here"
+                taken.passed_over[name] = "the run that it is about is not here"
             else:
                 (taken.said if about else taken.runs).append(name)
         if not self._about:
-            raise BundleError("There is no journal in it.")
+            raise BundleError("It contains no journal.")
         placed: list[Path] = []
         try:
             for run in taken.runs:

@@ -252,7 +252,7 @@ class _Cases:
             raise BadInputError("There is nothing to measure: these settings give no case.")
         if len(cases) > MOST_CASES:
             raise BadInputError(
-                f"A run has at most {MOST_CASES:,} cases. Set a limit, or make it a study, which has no maximum."
+                f"A run has at most {MOST_CASES:,} cases. Set a limit, or make a study, which divides them into runs."
             )
         return cases, held
 

@@ -41,7 +41,7 @@ class _Kept:
                 self.answers.setdefault(call.asked.fingerprint, call.answered)
                 self.by_place[_place(call.asked)] = call.answered
         if fork.call not in self.calls:
-            raise LookupError(f"{fork.run} holds no call {fork.call}.")
+            raise LookupError(f"{fork.run} has no call {fork.call}.")
         self.edited = self.calls[fork.call].asked.fingerprint
         self._fork = fork
 
@@ -88,8 +88,8 @@ def stored_resolve(run_id: str, history: Iterable[Event], live: Collection[str],
             if self.id in live:
                 return await resolve(self.id).answer(request, on_text)
             raise CallError(
-                f"{run_id} has no answer to a request of the {request.role}, and only the predictor is asked.",
-                "Its prompts may have changed since. Begin a new run.",
+                f"{run_id} has no answer to one of the {request.role}'s requests, and only the predictor is asked.",
+                "The prompts may have changed since. Start a new run.",
             )
 
     return Stored

@@ -162,7 +162,9 @@ class Scheme(Frozen):
     def _check(self) -> Scheme:
         for name in (self.name, *self.labels):
             if not _is_named(name):
-                raise ValueError(f"{name!r} is no name: use letters, digits, spaces, hyphens, at most {LONGEST_TAG}.")
+                raise ValueError(
+                    f"{name!r} is not a valid name: use letters, digits, spaces, hyphens, at most {LONGEST_TAG}."
+                )
         for label, key in self.labels.items():
             if key.lower() in TAKEN:
                 raise ValueError(f"{label!r} has the key {key!r}, which the app uses. Free keys: {FREE}.")
@@ -225,7 +227,7 @@ def read(text: str, file: str = "labels.toml") -> tuple[Scheme, ...]:
             raise SchemeError(_complaint(error, file, text, name, fields)) from None
         for label, key in scheme.labels.items():
             if key in keys:
-                words = f"the key {key!r} of {label!r} is already that of {keys[key]!r}. Choose another"
+                words = f"the key {key!r} of {label!r} is already used for {keys[key]!r}. Choose another"
                 raise SchemeError(f"{_at(file, text, name, label)}: {words}.")
             keys[key] = label
         made.append(scheme)

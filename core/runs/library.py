@@ -154,7 +154,7 @@ class RunLibrary:
         """
         started = next((event for event in history if isinstance(event, Started)), None)
         if started is None or started.lab not in self.labs or started.about:
-            raise RunNotFoundError(f"{run_id} holds no run that this app can go on with")
+            raise RunNotFoundError(f"{run_id} contains no run that this app can continue.")
         lab = self.labs[started.lab]
         try:
             return lab, lab.spec.model_validate(started.spec)

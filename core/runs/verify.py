@@ -54,13 +54,17 @@ class Verified(Frozen):
     def sentence(self) -> str:
         """The outcome in one sentence."""
         if self.why:
-            return f"Whether its figures are what its answers give cannot be told: {self.why}"
+            return f"The app could not check whether its figures follow from its answers: {self.why}"
         if not self.differ:
-            return f"Scored again from its answers: all {self.compared:,} figures and findings are what these give."
-        other = "" if self.made_with == self.app else f" Version {self.made_with} made it, whose rules may be others."
+            return f"Scored again from its answers: all {self.compared:,} figures and findings follow from them."
+        other = (
+            ""
+            if self.made_with == self.app
+            else f" Version {self.made_with} of the app made the run; its parsers may differ."
+        )
         return (
-            f"Scored again from its answers: {len(self.differ):,} figures and findings of {self.compared:,} are not "
-            f"what these give.{other}"
+            f"Scored again from its answers: {len(self.differ):,} of {self.compared:,} figures and findings do not "
+            f"follow from them.{other}"
         )
 
 
@@ -80,9 +84,9 @@ class Origin(NamedTuple):
         if found is None or found.why:
             doubt = ", not scored again"
         else:
-            doubt = ", its figures are not what its answers give" if found.differ else ""
+            doubt = ", its figures do not follow from its answers" if found.differ else ""
         signed = f", signed by {self.signed}" if self.signed else ""
-        return f"imported from {self.sender or 'nobody named'}{signed}{doubt}"
+        return f"imported from {self.sender or 'an unnamed sender'}{signed}{doubt}"
 
 
 def origin(folder: Path, run_id: str) -> Origin | None:
@@ -122,7 +126,7 @@ def verify(path: Path, labs: Mapping[str, Lab], replaying: Replaying, seconds: f
     events = journal.read(path).events
     begun = next((event for event in events if isinstance(event, Started)), None)
     if begun is None or begun.about or begun.lab not in labs:
-        return Verified(why="it is no run of a lab of this app.")
+        return Verified(why="it is not a run of any lab in this app.")
     lab = labs[begun.lab]
     try:
         spec = lab.spec.model_validate(begun.spec)
@@ -131,7 +135,7 @@ def verify(path: Path, labs: Mapping[str, Lab], replaying: Replaying, seconds: f
         return Verified(why="it took too long.")
     except Exception as error:
         log.warning("%s cannot be read again: %s", path, error)
-        return Verified(why=f"reading it again failed ({type(error).__name__}).")
+        return Verified(why=f"parsing it again failed ({type(error).__name__}).")
 
 
 def verified(
@@ -195,7 +199,7 @@ def _told(key: _Key, before: Any, now: Any) -> str:
     """The finding and both of its values, in one line."""
     case, what, rules, item = key
     name = " ".join(filter(None, (case, item, what, f"({PARSER_NAMES.get(rules, rules)})" if rules else "")))
-    return f"{name}: said {_short(before)}, found {_short(now)}"
+    return f"{name}: recorded {_short(before)}, computed {_short(now)}"
 
 
 def _short(value: Any) -> str:

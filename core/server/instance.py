@@ -43,7 +43,7 @@ def claim(url: str) -> None:
     except LeaseHeldError as held:
         at = f"at {there}" if (there := _url()) else f"in {held.who}"
         raise HomeInUseError(
-            f"Another copy of this app serves {folder} already, {at}. Use that one, or set EXPLAIN_HOME to another "
+            f"Another copy of this app already serves {folder}, {at}. Use that one, or set EXPLAIN_HOME to another "
             "folder for this one."
         ) from None
     home.write(_file(folder), json.dumps({"url": url}).encode())
@@ -81,7 +81,7 @@ def borrow() -> Path:
     except httpx2.HTTPError as error:
         raise IndexNotLentError(f"The app at {url} does not answer ({error}).") from None
     if answer.status_code != 200:
-        raise IndexNotLentError(f"The app at {url} did not lend its index: {answer.text.strip()[:300]}")
+        raise IndexNotLentError(f"The app at {url} did not share its index: {answer.text.strip()[:300]}")
     return Path(answer.text)
 
 

@@ -208,7 +208,7 @@ def check_stored(folder: Path) -> None:
     most = policy.limit("stored_mb")
     if most is not None and stored_bytes(folder) >= most * 1_000_000:
         raise QuotaExceededError(
-            f"The {most:,} MB that this host has for runs are full. Nothing is lost; ask the host to make room."
+            f"The {most:,} MB that this host allows for runs are used up. Nothing is lost; ask the host to make room."
         )
 
 

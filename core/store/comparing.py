@@ -89,13 +89,15 @@ def subjects(store: Store, query: Mapping[str, Sequence[str]]) -> tuple[str, tup
     by = "run" if named else (list(query.get("by", ())) or ["model"])[-1]
     if by not in get_args(By) and not by.startswith(EXTRA):
         ways = ", ".join(get_args(By))
-        raise NotComparableError(f"One cannot compare by {by!r}, but by {ways}, or {EXTRA}NAME for your own column.")
+        raise NotComparableError(
+            f"Results cannot be compared by {by!r}. Choose {ways}, or {EXTRA}NAME for your own column."
+        )
     wanted = from_query(query)
     if by == "rules":
         return by, tuple(Subject(f"the {PARSER_NAMES[rules]}", wanted, rules) for rules in reversed(RULES))
     names = list(dict.fromkeys(named or query.get("of", ())))
     if len(names) > MOST:
-        raise NotComparableError(f"{len(names)} are named; {MOST} can be compared at most.")
+        raise NotComparableError(f"You named {len(names)}; at most {MOST} can be compared.")
     return by, tuple(Subject(name, filter_of(store, by, name, wanted)) for name in names)
 
 
@@ -157,10 +159,8 @@ def compare_query(
     lab = next(iter(labs(store, chosen, viewer, stopped)), "")
     if not lab:
         if labs(store, chosen, viewer, stopped, robots=True):
-            raise NotComparableError(
-                "Only robots have results here. They are compared where they are chosen as models."
-            )
-        raise NotComparableError("None of them has a result that could be compared.")
+            raise NotComparableError("Only robots have results here. To compare robots, choose them as models.")
+        raise NotComparableError("None of them has a result to compare.")
     asked = ComparisonRequest(chosen, lab, "exact", viewer, stopped, doubtful=list(query.get("doubtful", ())) == ["1"])
     asked = replace(asked, strata=_strata(store, asked, by))
     judged, match = judged_of(store, lab), (list(query.get("match", ())) or [""])[-1]

@@ -106,7 +106,7 @@ NAMED = 5
 def changes_sentence(changes: Sequence[Changed], of: int, words: Mapping[str, str]) -> str:
     """The changes in one sentence; `words` gives the names of outcomes."""
     if not changes:
-        return f"No outcome changed, of {of:,}."
+        return f"No outcome changed ({of:,} compared)."
 
     def called(outcome: str) -> str:
         return words.get(outcome) or outcome or "not there"

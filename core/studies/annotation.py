@@ -250,6 +250,6 @@ def progress(live: LiveSet, shown: Mapping[str, ShownPage] | None = None) -> Ite
     yield f"People: {len(people)}{test}{f' ({each})' if each else ''}."
     if scripted := len(state.people) - len(people):
         done = state.done(simulated=True)
-        yield f"Simulated people: {scripted}, with {done:,} pages done. They count for no figure of people."
+        yield f"Simulated people: {scripted}, with {done:,} pages done. They are left out of all figures about people."
     if shown is not None and (gone := len(made.pages) - len(shown)):
         yield f"{gone:,} pages are not shown any more: a run was deleted or changed."

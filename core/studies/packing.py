@@ -122,7 +122,7 @@ def _pack(study: Study, folder: Path, file: Path) -> Packing:
                     else:
                         left_out[name] = "it was continued in the meantime"
             except JournalInUseError:
-                left_out[name] = "it is still going on"
+                left_out[name] = "it is still in progress"
     size = sum(one.file_size for one in packed.values())
     return Packing(file, len(packed), file.stat().st_size, size, left_out)
 

@@ -248,7 +248,8 @@ def _sender(run_id: str) -> None:
         return
     signed = f"Signed by {plain(origin.signed)}." if origin.signed else "Its origin is not signed, or was not checked."
     st.caption(
-        f":material/move_to_inbox: Imported; the file says from {plain(origin.sender or 'nobody named')}. {signed}"
+        ":material/move_to_inbox: Imported. Sender, according to the file: "
+        f"{plain(origin.sender or 'not named')}. {signed}"
     )
     if origin.verified is None:
         st.caption("It was not scored again from its raw answers.")

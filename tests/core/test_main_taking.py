@@ -65,7 +65,7 @@ def test_what_is_refused_is_a_sentence_and_code_2(tmp_path: Path, capsys: pytest
         (["export", str(tmp_path / "a.zip"), "--run", "none"], "none: there is no such run"),
         (["export", str(tmp_path / "a.zip"), "--where", "nothing = 1"], "Binder Error"),
         (["export", str(tmp_path / "there.zip")], "already exists"),
-        (["import", str(tmp_path / "there.zip")], "damaged or no zip"),
+        (["import", str(tmp_path / "there.zip")], "damaged, or is not a zip file"),
     ):
         code, said, told = asked(capsys, *arguments)
         assert (code, said) == (2, []) and why in told and "Traceback" not in told, arguments

@@ -38,7 +38,7 @@ def test_browse_takes_along_what_is_filtered_and_says_who_sent_it(page: Page, tm
     assert list(app.dataframe[0].value["Sent by"]) == ["Ann *and* <b>"] and "1–1 of 1 runs" in words(app).replace(
         "*", ""
     )
-    assert "the file says from Ann *and* <b>." in words(page("results/case.py", run=run))
+    assert "Sender, according to the file: Ann *and* <b>." in words(page("results/case.py", run=run))
     for key in ("export", "for-a-paper"):
         app.session_state[key] = True
     app.run()

@@ -44,7 +44,7 @@ def test_what_nobody_wrote_rules_for_is_read_as_rightly_as_is_said() -> None:
     right = by_kind(UNSEEN)
     assert sum(one["repaired"] for one in right.values()) >= REACHED * len(UNSEEN)
     text = (ROOT / "docs" / "measuring.md").read_text(encoding="utf-8")
-    table = text.partition("**How often readers are right.**")[2].partition("### ")[0]
+    table = text.partition("**How often the parsers are right.**")[2].partition("### ")[0]
     rows = [line.strip("| ").split(" | ") for line in table.splitlines() if re.search(r"\| \d", line)]
     names = {"words": "word list", "answer (*Ask*)": "answer", "conclusion (*Probe*)": "interpretation"}
     said = {names.get(row[0], row[0]): tuple(map(int, row[1:4])) for row in rows}

@@ -177,7 +177,7 @@ def test_a_fork_has_the_cases_that_share_the_answer_and_goes_on_after_a_stop(tmp
     whole.write_bytes(b"".join(lines[:3]))
     with pytest.raises(RunNotFoundError):
         jobs.resume(fork)
-    with pytest.raises(RunNotFoundError, match="holds no call c9"):
+    with pytest.raises(RunNotFoundError, match="has no call c9"):
         jobs.plan(Fork(run=fork, case="", call="c9", text=""))
 
 

@@ -207,7 +207,7 @@ def test_imports_wait_for_one_another(tmp_path: Path, monkeypatch: pytest.Monkey
     bundle.clean(folder)
     assert (folder.parent / "incoming-another").exists(), "it is still being written"
     monkeypatch.setenv("EXPLAIN_BUNDLE_SECONDS", "0")
-    with pytest.raises(BundleError, match="Another import is still going on"):
+    with pytest.raises(BundleError, match="Another import is in progress"):
         bundle.import_path(sent, [folder])
     assert there(folder) == {}
     other.release()

@@ -15,13 +15,13 @@ WRONG = [
     ("[a]\n[a.labels]\none = 'q'\ntwo = ''\n", "choose one lower-case letter", "line 4"),
     (
         "[a]\nlabels = {one = 'q', two = 'w'}\n[b]\n[b.labels]\nbad = 'w'\nfine = 'z'\n",
-        "already that of 'two'",
+        "already used for 'two'",
         "line 5",
     ),
     ("[a]\nlabels = {one = 'q'}\n", "at least 2", "line 2"),
     ("[a]\nseveral = 'maybe'\nlabels = {one = 'q', two = 'w'}\n", "valid boolean", "line 2"),
     ("[a]\nlabel = {one = 'q', two = 'w'}\n", "'label' is unknown", "line 2"),
-    ("\n['a: b']\nlabels = {one = 'q', two = 'w'}\n", "'a: b' is no name", "line 2"),
+    ("\n['a: b']\nlabels = {one = 'q', two = 'w'}\n", "'a: b' is not a valid name", "line 2"),
     ("[a]\nlabels = {one = 'q', two = 2}\n", "valid string", "line 2"),
     ("x" * 70_000, "too long", "labels.toml"),
 ]

@@ -76,7 +76,7 @@ def test_whatever_was_altered_is_named(
     assert journal.faults(path) == [], "no checksum tells"
     assert main(["verify", path.stem]) == 1
     said = capsys.readouterr().out
-    assert "not what these give" in said and ("said 0.99" in said if change is better else "record result" in said)
+    assert "do not follow" in said and ("recorded 0.99" in said if change is better else "record result" in said)
 
 
 def test_a_damaged_journal_is_not_verified_in_silence(capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,7 +93,7 @@ def test_what_cannot_be_read_again_is_not_called_right(tmp_path: Path, capsys: p
     path.write_bytes(QUICK[0].read_bytes())
     altered(path, lambda event: event.model_copy(update={"spec": {"model": 1}}) if event.kind == "started" else event)
     assert main(["verify", path.stem]) == 2
-    assert "cannot be told" in capsys.readouterr().out
+    assert "could not check" in capsys.readouterr().out
 
 
 def test_a_forged_bundle_fills_no_cell_unnoticed(
@@ -125,7 +125,7 @@ def test_a_forged_bundle_fills_no_cell_unnoticed(
     ]
     assert silent == []
     of_forged = [cell for cell in cells if "0.0" in f"{cell['row']} {cell['column']}" and cell["table"] != "Power"]
-    assert of_forged and all("not what its answers give" in cell["note"] for cell in of_forged)
+    assert of_forged and all("do not follow from its answers" in cell["note"] for cell in of_forged)
     assert main(["study", "table", file]) == 0 and "imported from Mallory" in capsys.readouterr().out
     assert main(["study", "verify", file]) == 1
     assert forged in capsys.readouterr().out

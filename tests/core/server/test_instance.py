@@ -72,7 +72,7 @@ def test_a_second_app_is_told_where_the_first_answers_and_a_killed_one_serves_no
     served: Callable[[int], subprocess.Popen[str]],
 ) -> None:
     first = served(0)
-    with pytest.raises(HomeInUseError, match=r"Another copy of this app serves .* already, at http://127\.0\.0\.1:0"):
+    with pytest.raises(HomeInUseError, match=r"Another copy of this app already serves .*, at http://127\.0\.0\.1:0"):
         instance.claim("http://127.0.0.1:1")
     first.kill()
     first.communicate()

@@ -191,7 +191,7 @@ def test_where_the_room_is_full_no_run_begins(jobs: JobRunner, tmp_path: Path, m
     ran(jobs, "ann")
     (tmp_path / "large.jsonl").write_bytes(b"\n" * (1_000_000 - stored_bytes(tmp_path)))
     quotas._stored.cache_clear()
-    with pytest.raises(QuotaExceededError, match="1 MB that this host has for runs are full"):
+    with pytest.raises(QuotaExceededError, match="1 MB that this host allows for runs are used up"):
         jobs.start("echo", TWO, owner="ann")
     monkeypatch.setenv("EXPLAIN_STORED_MB", "2")
     ran(jobs, "ann")
@@ -205,9 +205,9 @@ def test_where_the_room_is_full_nothing_more_is_said_of_a_run_but_it_can_be_dele
     jobs.keeping.add(run, "reader", "all/1-a", SAID, "1")
     (tmp_path / "large.jsonl").write_bytes(b"\n" * 1_000_000)
     quotas._stored.cache_clear()
-    with pytest.raises(QuotaExceededError, match="1 MB that this host has for runs are full"):
+    with pytest.raises(QuotaExceededError, match="1 MB that this host allows for runs are used up"):
         jobs.keeping.add(run, "reader", "all/1-a", SAID, "2")
-    with pytest.raises(QuotaExceededError, match="are full"):
+    with pytest.raises(QuotaExceededError, match="are used up"):
         jobs.keeping.add_guess("echo", "all/1-a", "1", Played(pack="p", place=1, run=run, value="yes"), "ann")
     assert len(jobs.keeping.events(run, "reader")) == 1 and not [*tmp_path.glob("*ann*")]
     jobs.keeping.share(run, True)

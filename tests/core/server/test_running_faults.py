@@ -133,7 +133,7 @@ def test_of_a_lab_that_is_not_there_or_of_somebody_s_words_nothing_goes_on(going
     for name, changes in (("elsewhere", {"lab": "other"}), ("words", {"about": "run"})):
         started = Started(run=name, lab="echo", spec={}, seed=0).model_copy(update=changes)
         (tmp_path / f"{name}.jsonl").write_bytes(journal.to_line(started, 1))
-        with pytest.raises(RunNotFoundError, match="no run that this app can go on with"):
+        with pytest.raises(RunNotFoundError, match="no run that this app can continue"):
             going.resume(name)
         assert not going.active(name)
 

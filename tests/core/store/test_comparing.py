@@ -219,9 +219,9 @@ def test_of_three_each_pair_has_its_own_items_and_all_tests_are_corrected(store:
 @pytest.mark.parametrize(
     ("query", "why"),
     [
-        ("by=outcome&of=misled&of=unread", "cannot compare by 'outcome'"),
+        ("by=outcome&of=misled&of=unread", "cannot be compared by 'outcome'"),
         ("by=model&of=control/a", "two to 5"),
-        ("runs=1,2,3,4,5,6", "6 are named"),
+        ("runs=1,2,3,4,5,6", "You named 6"),
         ("by=model&of=x&of=y", "None of them"),
     ],
 )

@@ -89,7 +89,7 @@ def test_what_changed_is_said(store: Store) -> None:
     assert rereadings.changes_sentence(changes, of, {GOOD: "came true", BAD: "did not"}) == (
         "2 of 3 outcomes changed: “b”: came true, now did not; “a”: did not, now came true."
     )
-    assert rereadings.changes_sentence([], 3, {}) == "No outcome changed, of 3."
+    assert rereadings.changes_sentence([], 3, {}) == "No outcome changed (3 compared)."
     many, of = [one._replace(before="") for one in changes * 4], 9
     assert rereadings.changes_sentence(many, of, {}).endswith(
         "; and 3 more."

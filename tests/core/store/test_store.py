@@ -74,7 +74,7 @@ def test_a_failed_write_is_undone_and_frees_the_lock(store: Store) -> None:
 def test_a_file_that_is_no_store(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "store.duckdb"
     path.write_bytes(content)
-    with pytest.raises(StoreUnusableError, match="delete it, and it is made again"):
+    with pytest.raises(StoreUnusableError, match="delete it, and it is built again"):
         Store(path, LABS)
     assert path.read_bytes() == content
 

@@ -73,7 +73,7 @@ def test_predictions_of_people_and_of_simulated_people_have_rows_of_their_own(
         written.writerow(["cleo", pages[0]["id"], "", "x", "x", ""])
     assert main(["annotate", "import", "one", str(answers)]) == 0
     told = capsys.readouterr()
-    assert f"{2 * len(pages)} rows taken in" in told.out
+    assert f"{2 * len(pages)} rows imported" in told.out
     assert "1 row left out: it is about no page of this set." in told.err and "several answers" in told.err
     after = tables(file, capsys)
     assert after["control/steadfast (simulated people)", "Agreement with people (kappa)"] == scripted

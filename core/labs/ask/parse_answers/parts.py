@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 from ....package_data import sibling_toml
+from ....parsers.statements import begins_as_refusal
 from ....parsers.yes_no import lead
 from ....text.patterns import Patterns
 from ....text.reply import as_written, json_in, keyed, own_turn, spoken, table_rows, without_markup
@@ -17,32 +18,46 @@ RE = Patterns(sibling_toml(__file__, "phrases.toml"))
 
 # The explanation
 
-_EXPLANATION_KEYS = ("justification", "explanation", "reasoning", "rationale", "reason", "analysis", "thoughts")
+_EXPLANATION_KEYS = (
+    *("justification", "explanation", "reasoning", "rationale", "reason", "reasons", "why", "analysis", "thoughts"),
+)
 
 
 def explanation(text: str, method: Method, task: Task) -> str | None:
     """Return the explanation in the model's own words, with its markdown; None if there is none.
 
-    cot and shp: the whole reply. posthoc and forced: the text after the label, else the text after an answer on a line
-    of its own, else the whole reply ("No, because .."). A bare answer explains nothing.
+    cot and shp: the whole reply. posthoc and forced: the text after the label, else the whole reply ("No, because .."),
+    without lines and opening words that only give the answer, and without polite words at its end. A bare answer, a
+    refusal and a question to the user explain nothing.
     """
     own = RE.wrapped.sub(r"\1\3", own_turn(spoken(text))).strip()
     if value := keyed(own, _EXPLANATION_KEYS):
         return str(value).strip() or None
     if task == "shp":
         return own or None
-    if method != "cot" and (tagged := RE.justification_tag.search(own)):
+    if method == "cot":
+        begins = lead(without_markup(own))
+        bare = RE.bare_answer.fullmatch(own) or (begins and not begins[1] and "\n" not in own and len(own.split()) < 3)
+        return None if bare else own or None
+    if tagged := RE.justification_tag.search(own):
         return tagged[2].strip() or None
-    if method != "cot":
-        label = RE.heading.search(own) or RE.justification.search(own)
-        if label:
-            return own[label.end() :].strip() or None
-        first, _, rest = own.partition("\n")
-        if RE.answer_line.fullmatch(first):
-            return rest.strip() or None
-    begins = lead(without_markup(own))
-    bare = RE.answer_line.fullmatch(own) or (begins and not begins[1] and "\n" not in own and len(own.split()) < 3)
-    return None if bare else own or None
+    rows = table_rows(own)
+    if rows and all(len(row) == 2 for row in rows):
+        own = "\n".join(": ".join(row) for row in rows)
+    label = RE.heading.search(own) or RE.justification.search(own)
+    if not label and (begins_as_refusal(own) or RE.asks_user.fullmatch(own)):
+        return None
+    return _without_answer(own[label.end() :] if label else own)
+
+
+def _without_answer(text: str) -> str | None:
+    """Remove the lines at both ends that only give the answer, and polite words at the end; None if nothing is left."""
+    lines = text.strip().split("\n")
+    beside = [RE.answer_or_parting.fullmatch(without_markup(RE.tag.sub("", line))) is not None for line in lines]
+    first = next((at for at, is_beside in enumerate(beside) if not is_beside), len(lines))
+    last = next((at for at in range(len(lines), first, -1) if not beside[at - 1]), first)
+    rest = RE.parting_behind.sub("", "\n".join(lines[first:last]).strip())
+    return (RE.one_word_label if first else RE.answer_sentence).sub("", rest) or None
 
 
 # The counterfactual question
