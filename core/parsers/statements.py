@@ -252,6 +252,8 @@ def statements_in(
             if begins is None or passes(text, match.start(), match.end()):
                 continue
             weight = FIRM if marker is RE.label else stands(text, match.start(), match.end(), doubts)
+            if doubts and marker is not RE.label and RE.condition_behind.match(text, match.end() + begins.end):
+                continue
             if weight == LOOSE and RE.others_say.match(text, match.start()):
                 weight = OTHERS
             if weight:

@@ -202,6 +202,8 @@ def _listed(lines: Sequence[str]) -> list[str]:
     bullets = _one_level(bullets, any(RE.second.match(line) for line in lines))
     outermost = min((indent for indent, _ in bullets), default=0)
     only_headings = _only_headings(bullets, outermost)
+    if not only_headings and len(bullets) > 2 and all(re.fullmatch(r"[^\W\d_]+", content) for _, content in bullets):
+        return [content for _, content in bullets]  # single words, however deep
     below_heading = True
     words: list[str] = []
     for k, (indent, content) in enumerate(bullets):

@@ -31,6 +31,7 @@ from ..events import (
     Shared,
     Started,
 )
+from ..journal import from_line
 from ..labs.base.cases import Begun, Reading, Result, Trial
 from ..labs.base.declared import FACETS
 from ..labs.base.lab import Lab
@@ -41,6 +42,7 @@ from ..transcript import name_of
 from .schema import StoreTable
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
 
@@ -60,6 +62,37 @@ class Rows:
         self.by_table: dict[str, dict[tuple[Any, ...], Row]] = {}
         self.resumed: set[str] = set()
         """Resumed runs: their earlier drops for an error are to be deleted, since what failed is asked again."""
+
+    def read(self, run: Row, lines: Iterable[bytes]) -> Iterator[Event]:
+        """The events of `lines`, which follow what is known of `run`. A line that holds none is noted in `faults`."""
+        for number, line in enumerate(lines, start=run["lines"] + 1):
+            try:
+                if line and not line.isspace():
+                    event, _ = from_line(line.rstrip(b"\n"))
+                    check(event)
+                    yield event
+            except ValidationError as error:
+                self._fault(run, number, error.errors(include_url=False, include_input=False)[0]["msg"])
+            except ValueError as error:
+                self._fault(run, number, str(error))
+
+    def _fault(self, run: Row, line: int, reason: str) -> None:
+        self.put("faults", {"run": run["run"], "line": line, "reason": reason})
+
+    def to_arrow(self) -> dict[str, pa.Table]:
+        """The rows as Arrow tables, by table."""
+        import pyarrow as pa
+
+        kinds = {
+            **{"VARCHAR": pa.string(), "JSON": pa.string(), "BIGINT": pa.int64(), "DOUBLE": pa.float64()},
+            **{"BOOLEAN": pa.bool_(), "TIMESTAMP": pa.timestamp("us")},
+        }
+        made = {}
+        for table, by_key in self.by_table.items():
+            rows = list(by_key.values())
+            columns = self.tables[table].columns.items()
+            made[table] = pa.table({name: pa.array([row.get(name) for row in rows], kinds[of]) for name, of in columns})
+        return made
 
     def put(self, table: str, row: Row) -> None:
         """Store a row for `table`, replacing one with the same key."""

@@ -12,19 +12,19 @@ import stat
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pydantic import ValidationError
-
 from .. import archives
 from ..events import Answered, Event, Failed, Recorded
-from ..journal import from_line
-from .event_rows import BEGUN, RESULT, Row, Rows, check, new_run, refresh
+from . import index_workers
+from .event_rows import BEGUN, RESULT, Row, Rows, new_run, refresh
+from .index_workers import ReadJournals
 from .store import Store
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
 
@@ -32,6 +32,9 @@ log = logging.getLogger(__name__)
 
 BLOCK = 20_000
 """How many lines are written in one transaction: this limits memory, and a thousand small journals share one."""
+
+LARGE = 80_000
+"""The same for rows from worker processes, which take less memory: DuckDB then writes each page of a table once."""
 
 _ENDING = ".jsonl"
 
@@ -170,19 +173,42 @@ class Index:
         batch = _Batch(self.store, self._recordings)
         # Sizes and times from before the files were read: anything added since then is found at the next look.
         still = {file.run + _ENDING: (file.bytes, file.modified) for file in news}
-        for number, file in enumerate(files):
+        self.progress = (0, len(files))
+        unreadable, by_workers = self._read_by_workers(batch, files)
+        for number, file in enumerate((file for file in files if file.run not in by_workers), start=len(by_workers)):
             self.progress = (number, len(files))
             try:
-                if _read(batch, file, self._known.get(file.run, _NOTHING)):
-                    changed.add(file.run)
+                _read(batch, file, self._known.get(file.run, _NOTHING))
             except OSError as error:
-                log.warning("%s cannot be read: %s", file.path, error)
-                still.pop(file.run + _ENDING, None)
+                unreadable[file.run] = str(error)
         batch.write()
+        for run, reason in unreadable.items():
+            log.warning("the journal %s cannot be read: %s", run, reason)
+            still.pop(run + _ENDING, None)
         self.progress = (len(files), len(files))
         self._still.update(still)
         self._keep(self._known | batch.seen)
-        return changed
+        return changed | batch.seen.keys()
+
+    def _read_by_workers(self, batch: _Batch, files: list[_File]) -> tuple[dict[str, str], set[str]]:
+        """Let worker processes read the new journals, if there are many. Returns why some could not be read, and all
+        that were read or tried. The caller reads the others, also those of a worker that ended early.
+        """
+        new = [file[:3] for file in files if file.run not in self._known and file.bytes <= index_workers.LONGEST]
+        unreadable: dict[str, str] = {}
+        tried: set[str] = set()
+        if not index_workers.are_worth([size for _, _, size in new]):
+            return unreadable, tried
+        with self.store.frugal(), closing(index_workers.read_all(self.store, new, self._recordings)) as read:
+            for one in read:
+                batch.add_tables(one)
+                unreadable |= one.unreadable
+                tried.update(one.runs)
+                self.progress = (len(tried), len(files))
+            batch.write()
+        if len(tried) < len(new):
+            log.warning("%d of %d journals are read by the app's own process", len(new) - len(tried), len(new))
+        return unreadable, tried
 
     def _forget(self, runs: set[str]) -> None:
         if runs:
@@ -257,6 +283,15 @@ def _without_collections() -> Iterator[None]:
             gc.enable()
 
 
+_COUNTED = """
+    select incoming.* replace (coalesce(counts.answered, 0) as answered, coalesce(counts.failed, 0) as failed)
+    from incoming left join (
+        select run, count(text) as answered, count(error) as failed from calls
+        where run in (select run from incoming) group by run
+    ) counts using (run)
+"""
+
+
 class _Batch:
     """Lines of one or more journals that are written in one transaction. `seen`: how much of each journal has been
     written.
@@ -265,9 +300,14 @@ class _Batch:
     def __init__(self, store: Store, recordings: bool) -> None:
         self.store = store
         self.recordings = recordings
-        self.rows = Rows(store.tables, store.records)
-        self.lines = 0
         self.seen: dict[str, _Seen] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        self.rows = Rows(self.store.tables, self.store.records)
+        self._tables: dict[str, list[pa.Table]] = {}
+        """Rows that worker processes made, by table."""
+        self.lines = 0
         self._all_new = True
         """Whether the store has no row of these runs: a plain insert takes a third of the time of one that may replace.
         """
@@ -282,18 +322,16 @@ class _Batch:
         if self.lines >= BLOCK:
             self.write()
 
+    def add_tables(self, read: ReadJournals) -> None:
+        """Add the rows of whole journals, of which the store has none. Writes the batch when it is large enough."""
+        for name, table in read.tables.items():
+            self._tables.setdefault(name, []).append(table)
+        self.lines += read.lines
+        if self.lines >= LARGE:
+            self.write()
+
     def _make_rows(self, run: Row, lines: list[bytes]) -> None:
-        events: list[Event] = []
-        for number, line in enumerate(lines, start=run["lines"] + 1):
-            try:
-                if not line.isspace():
-                    event, _ = from_line(line.rstrip(b"\n"))
-                    check(event)
-                    events.append(event)
-            except ValidationError as error:
-                self._fault(run, number, error.errors(include_url=False, include_input=False)[0]["msg"])
-            except ValueError as error:
-                self._fault(run, number, str(error))
+        events = list(self.rows.read(run, lines))
         if run["lines"]:
             self._recall(run["run"], events)
         self._all_new &= not run["lines"]
@@ -306,27 +344,31 @@ class _Batch:
 
     def write(self) -> None:
         """Write all rows, and how much of each journal they cover, in one transaction."""
-        runs = self.rows.by_table.pop("runs", {})
-        if not runs:
+        import pyarrow as pa
+
+        for name, made in self.rows.to_arrow().items():
+            self._tables.setdefault(name, []).append(made)
+        tables = {name: pa.concat_tables(made) for name, made in self._tables.items()}
+        runs = tables.pop("runs", None)
+        if runs is None:
             return
+        names = runs["run"].to_pylist()
         with self.store.write() as cursor:
             for run in self.rows.resumed:
                 cursor.execute("delete from drops where run = ? and reason = 'error'", [run])
-            for table, rows in self.rows.by_table.items():
-                self._insert(cursor, table, rows.values())
-            for name, answered, failed in cursor.execute(
-                "select run, count(text), count(error) from calls where run = any(?) group by run",
-                [[name for (name,) in runs]],
-            ).fetchall():
-                runs[(name,)].update(answered=answered, failed=failed)
-            self._insert(cursor, "runs", runs.values())
-            refresh(cursor, self.store.labs, [name for (name,) in runs])
-        self.seen.update({name: _Seen(*(row[field] for field in _Seen._fields)) for (name,), row in runs.items()})
-        self.rows = Rows(self.store.tables, self.store.records)
-        self.lines, self._all_new = 0, True
+            for table, rows in tables.items():
+                self._insert(cursor, table, rows)
+            self._insert(cursor, "runs", runs, _COUNTED)
+            refresh(cursor, self.store.labs, names)
+        written = runs.select(_Seen._fields).to_pylist()
+        self.seen.update({name: _Seen(**seen) for name, seen in zip(names, written, strict=True)})
+        self._begin()
 
-    def _fault(self, run: Row, line: int, reason: str) -> None:
-        self.rows.put("faults", {"run": run["run"], "line": line, "reason": reason})
+    def _insert(self, cursor: DuckDBPyConnection, table: str, rows: pa.Table, select: str = "from incoming") -> None:
+        cursor.register("incoming", rows)
+        how = "insert" if self._all_new else "insert or replace"
+        cursor.execute(f'{how} into "{table}" by name {select}')
+        cursor.unregister("incoming")
 
     def _recall(self, run: str, events: list[Event]) -> None:
         """Load the rows of calls and cases that were begun in lines indexed earlier and are completed now."""
@@ -345,24 +387,6 @@ class _Batch:
             cursor.execute(sql, params)
             names = [column[0] for column in cursor.description or ()]
             return [dict(zip(names, values, strict=True)) for values in cursor.fetchall()]
-
-    def _insert(self, cursor: DuckDBPyConnection, table: str, rows: Iterable[Row]) -> None:
-        import pyarrow as pa
-
-        kinds = {
-            **{"VARCHAR": pa.string(), "JSON": pa.string(), "BIGINT": pa.int64(), "DOUBLE": pa.float64()},
-            **{"BOOLEAN": pa.bool_(), "TIMESTAMP": pa.timestamp("us")},
-        }
-        held = list(rows)
-        columns = {
-            name: pa.array([row.get(name) for row in held], kinds[kind])
-            for name, kind in self.store.tables[table].columns.items()
-        }
-        incoming = pa.table(columns)
-        cursor.register("incoming", incoming)
-        how = "insert" if self._all_new else "insert or replace"
-        cursor.execute(f'{how} into "{table}" by name select * from incoming')  # noqa: S608  our own names
-        cursor.unregister("incoming")
 
 
 # Keeps the store up to date with the journals, no matter who writes them, as long as the process lives.

@@ -34,6 +34,9 @@ SECONDS = 10.0
 MEMORY = "2GB"
 """The memory that DuckDB may use; a query that needs more is refused."""
 
+SMALL = "300MB"
+"""The memory that DuckDB may use while very many rows are written."""
+
 CACHE = "100MB"
 """The memory that DuckDB keeps after `Store.shrink`."""
 
@@ -258,14 +261,28 @@ class Store:
             pass
 
     def _free(self) -> None:
+        self._is_large = False
+        self._limit_memory(CACHE)
+        self._limit_memory(MEMORY)
+
+    @contextmanager
+    def frugal(self) -> Iterator[None]:
+        """Let DuckDB use less memory in the meantime, and free most of it at the end. Inserting many rows is hardly
+        slower, since what is written need not be kept.
+        """
+        self._limit_memory(SMALL)
+        try:
+            yield
+        finally:
+            self._limit_memory(MEMORY)
+            self.shrink()
+
+    def _limit_memory(self, most: str) -> None:
         import duckdb
 
-        self._is_large = False
         # A connection that was closed meanwhile holds nothing.
-        with suppress(duckdb.ConnectionException):
-            with suppress(duckdb.OutOfMemoryException):
-                self._connection.execute(f"set memory_limit = '{CACHE}'")
-            self._connection.execute(f"set memory_limit = '{MEMORY}'")
+        with suppress(duckdb.ConnectionException, duckdb.OutOfMemoryException):
+            self._connection.execute(f"set memory_limit = '{most}'")
 
     def rows(self, sql: str, params: Params = ()) -> list[tuple[Any, ...]]:
         """The rows that our own SQL finds, with the limits of `query`."""

@@ -56,7 +56,7 @@ def _without_answer(text: str) -> str | None:
     beside = [RE.answer_or_parting.fullmatch(without_markup(RE.tag.sub("", line))) is not None for line in lines]
     first = next((at for at, is_beside in enumerate(beside) if not is_beside), len(lines))
     last = next((at for at in range(len(lines), first, -1) if not beside[at - 1]), first)
-    rest = "\n".join(lines[first:last]).strip()
+    rest = RE.parting_behind.sub("", "\n".join(lines[first:last]).strip())
     return (RE.one_word_label if first else RE.answer_sentence).sub("", rest) or None
 
 
