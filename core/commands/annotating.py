@@ -128,7 +128,7 @@ def _simulate(live: LiveSet, n: int, journals: Path) -> int:
 def _let_simulated(live: LiveSet, n: int, journals: Path) -> int:
     passed = annotation.simulate(live, entry.labs(), journals, n)
     kinds = ", ".join(f"{passed[kind]} {kind}" for kind in annotation.KINDS)
-    print(f"{count_noun(n, 'simulated annotator')}; let in: {kinds}. They are left out of all figures about people.")
+    print(f"{count_noun(n, 'simulated annotator')}; admitted: {kinds}. They are left out of all figures about people.")
     return DONE
 
 

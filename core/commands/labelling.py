@@ -102,8 +102,8 @@ def _judge(
         print(*LAB.view(known[1].case(CASE)).sentences(), f"Test: run {known[0]}", sep="\n")
     for why, n in whole.left_out.items():
         print(f"{count_noun(n, 'case')} left out: {why}.", file=sys.stderr)
-    again = f" {test.labelled} of them are answered already." if test.labelled else ""
-    print(f"All: {count_noun(len(whole.cases), 'call')} of {model}.{again}{_price(whole)}", file=sys.stderr)
+    again = f" {test.labelled} of them have already been answered." if test.labelled else ""
+    print(f"All: {count_noun(len(whole.cases), 'call')} to {model}.{again}{_price(whole)}", file=sys.stderr)
     if not is_agreed and not click.confirm("Continue?" if passed else "It did not pass. Continue anyway?", err=True):
         return DONE if passed else WRONG
     return _run(whole, journals, as_json)

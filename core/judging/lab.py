@@ -92,7 +92,7 @@ def prompt(spec: JudgeSpec, about: ToJudge) -> Prompt:
     """Build the question about a case. The person's label is not in it."""
     slots = {
         "asked": about.asked,
-        "answer": about.answer or "(no answer could be parsed)",
+        "answer": about.answer or "(no answer could be read)",
         "explanation": about.explanation,
         "question": spec.question,
         "labels": ", ".join(spec.labels),
@@ -177,7 +177,7 @@ class JudgeView(Report):
             return ["Not judged yet."]
         if self.outcome == "failed":
             why = next((f": {drop.detail}" for drop in self.log.drops if drop.detail), ".")
-            return [f"Nothing was judged{why}"]
+            return [f"No case was judged{why}"]
         if score.value is None:
             return [f"The judge could not be tested: {score.reason}."]
         bounds = "" if score.low is None else f" (95% interval {score.low:.2f} to {score.high:.2f})"
@@ -185,8 +185,8 @@ class JudgeView(Report):
         words = {
             True: f"The judge agrees with the person: {said}.",
             False: f"The judge failed its test: {said}. A kappa of {LEAST:.2f} is needed.",
-            None: f"The judge is not tested: {said}, and {NEEDED} labelled cases are needed, of which {OF_SECOND} must "
-            "have a label other than the most frequent one.",
+            None: f"The judge is not tested: {said}. A test takes {NEEDED} labelled cases, {OF_SECOND} of them with "
+            "another label than the most frequent one.",
         }
         unread = sum(not one.label for one in self.judged.values())
         lines = [words[detail["passed"]], f"{len(self.judged):,} of {len(self.given):,} cases are judged."]
@@ -243,8 +243,8 @@ class JudgeLab(Lab):
     title = "Judge"
     question = "Does a judge model label explanations as a person does?"
     about = (
-        "One question about each of many explanations, answered with the labels of your own scheme. **First it is "
-        "tested on your labels.**"
+        "A model answers one question about each of many explanations, with the labels of your own scheme. **First it "
+        "is tested on your labels.**"
     )
     icon = ":material/gavel:"
     hidden = True
@@ -384,8 +384,8 @@ def to_ask(
     labelled = sum(bool(case.gold) for case in cases)
     if labelled < NEEDED:
         raise ValueError(
-            f"Label at least {NEEDED} cases with an explanation under {scheme.shown} first: they are the judge's test. "
-            f"You have {labelled}."
+            f"First label at least {NEEDED} cases that have an explanation, under “{scheme.shown}”. The judge is "
+            f"tested on these. You have labelled {labelled} so far."
         )
     digest = hashlib.sha256("\n".join(case.model_dump_json() for case in cases).encode()).hexdigest()[:16]
     spec = JudgeSpec(
