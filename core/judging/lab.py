@@ -29,6 +29,7 @@ from ..runs.context import CaseContext
 from ..runs.engine import UserInput
 from ..runs.labels import LONGEST_TAG, MOST_OF_SCHEME, JudgedCase, Scheme
 from ..runs.library import RunNotFoundError
+from ..scene import Mark
 from ..score import Figure, Score, undefined
 from ..statistics import kappa_interval
 from ..store import label_agreement
@@ -109,6 +110,7 @@ class JudgeView(Report):
     given: Mapping[str, ToJudge]
     judged: Mapping[str, JudgedCase]
 
+    mark_words: ClassVar[Mapping[Mark, str]] = {"kept": "agrees", "broken": "differs", "not settled": "judged"}
     outcomes: ClassVar[Mapping[str, Means]] = {
         "agrees": "kept",
         "differs": "broken",

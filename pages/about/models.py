@@ -162,7 +162,7 @@ def _taken(lab: Lab, spec: Spec) -> tuple[str, str]:
 def _take(lab: Lab, spec: Spec, model: str) -> None:
     """Draw the button that starts the test of a model and leads to it."""
     calls = f" · {lab.calls(spec, 1)} calls"
-    if not st.button(f"Take the {lab.title.lower()}{calls}", icon=lab.icon, key=f"take-{lab.path}-{model}"):
+    if not st.button(f"Take the test{calls}", icon=lab.icon, key=f"take-{lab.path}-{model}"):
         return
     try:
         session.catalog().get(model)
