@@ -19,9 +19,9 @@ from core.store.store import Store
 from pages import addresses
 from pages.components import session, tables
 from pages.components.labels import labellers
-from pages.components.models import short
 from pages.components.side_by_side import MOST as SIDE_BY_SIDE
 from pages.components.text import shortened
+from pages.components.widgets import short
 from pages.results import address, meaning, opened_case
 from pages.results.facets import words
 from pages.viewer.component import ListRow
