@@ -49,17 +49,20 @@ class Follow:
 
 @dataclass(frozen=True)
 class ListRow:
-    """A row of a list beside the case: its run, case and trial, and the lines shown above the case."""
+    """A row of a list beside the case: its run, case and trial, the lines shown above the case, and its number in the
+    table, from 0.
+    """
 
     place: tuple[str, str, str]
     lead: tuple[str, ...] = ()
+    number: int = 0
 
 
 @dataclass(frozen=True)
 class Where:
     """Where in a case the reader is: the `card` that is open at first, and the screen at which a presentation begins.
-    `steps`: keys move from row to row of a list beside the case. The browser steps through the rows `listed` by itself
-    (live.js); `here` is the row that is open, which need not be among them.
+    `steps`: keys move from row to row of a list beside the case. The browser opens the rows `listed` and steps through
+    them by itself (live.js); `here` is the row that is open, which need not be among them.
     """
 
     card: str = ""

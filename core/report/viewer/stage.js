@@ -857,7 +857,9 @@ function Stage({ stage }) {
   const now = own ?? mode;
   const change = (to) => { if (stage.act("mode", to) !== true) set(to); };
   const leave = () => change(scenes.length > 1 ? "beside" : "read");
-  useKeys(stage, { "?": () => help(!isHelp), ...(isHelp ? { Escape: () => help(false) } : {}) }, true);
+  // Beside a list from which nothing is open it is hidden.
+  const keys = scenes.length || mode === "play" ? { "?": () => help(!isHelp) } : {};
+  useKeys(stage, { ...keys, ...(isHelp ? { Escape: () => help(false) } : {}) }, true);
   const names = stage.names?.length ? stage.names : scenes.map(nameIn);
   // Another case starts again: what is open in one is not in the next.
   const [scene] = scenes, name = names[0], whose = `${scene?.run}/${scene?.case}/${stage.card}`;
