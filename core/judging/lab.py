@@ -16,10 +16,9 @@ from pydantic import Field
 
 from ..events import CallError, Frozen, Prompt, Recorded, Request, Sampling, Usage
 from ..journal import NewerSchemaError
-from ..labs.base.cases import Case, Reading, Trial
 from ..labs.base.declared import Means, Metric, declared
 from ..labs.base.lab import Lab, Robots
-from ..labs.base.report import Report
+from ..labs.base.report import Case, Reading, Report, Trial
 from ..labs.base.spec import BadInputError, Spec
 from ..models.robot import Robot, by_id
 from ..models.settings import cost

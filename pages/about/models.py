@@ -24,9 +24,9 @@ from core.text.display import count_noun
 from pages import addresses
 from pages.about import connect, model_trial
 from pages.components import reader_accuracy, session
-from pages.components.models import choose, chosen_models
 from pages.components.run import problems
 from pages.components.text import plain
+from pages.components.widgets import choose, chosen_models
 
 FEW = 8
 """All models of an endpoint count as in use if it has at most this many."""

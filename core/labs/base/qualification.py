@@ -20,10 +20,9 @@ from ...rulesets import RULES
 from ...scene import Mark
 from ...score import Figure, Score
 from ...transcript import CaseLog, RecordReader, Transcript
-from .cases import Case, Reading, Trial
 from .declared import Means
 from .lab import Command, Lab, Made, Prerequisite
-from .report import Report
+from .report import Case, Reading, Report, Trial
 from .spec import Spec
 
 
