@@ -16,10 +16,9 @@ from pydantic import Field
 
 from ..events import CallError, Frozen, Prompt, Recorded, Request, Sampling, Usage
 from ..journal import NewerSchemaError
-from ..labs.base.cases import Case, Reading, Trial
 from ..labs.base.declared import Means, Metric, declared
 from ..labs.base.lab import Lab, Robots
-from ..labs.base.report import Report
+from ..labs.base.report import Case, Reading, Report, Trial
 from ..labs.base.spec import BadInputError, Spec
 from ..models.robot import Robot, by_id
 from ..models.settings import cost
@@ -29,6 +28,7 @@ from ..runs.context import CaseContext
 from ..runs.engine import UserInput
 from ..runs.labels import LONGEST_TAG, MOST_OF_SCHEME, JudgedCase, Scheme
 from ..runs.library import RunNotFoundError
+from ..scene import Mark
 from ..score import Figure, Score, undefined
 from ..statistics import kappa_interval
 from ..store import label_agreement
@@ -109,6 +109,7 @@ class JudgeView(Report):
     given: Mapping[str, ToJudge]
     judged: Mapping[str, JudgedCase]
 
+    mark_words: ClassVar[Mapping[Mark, str]] = {"kept": "agrees", "broken": "differs", "not settled": "judged"}
     outcomes: ClassVar[Mapping[str, Means]] = {
         "agrees": "kept",
         "differs": "broken",

@@ -99,7 +99,7 @@ def word_list(text: str) -> list[str] | None:
     text = indent + STRUCK.sub("", RE.struck_item.sub("", concluded(without_echo(spoken(text)), label="")))
     text = RE.list_tex.sub(r"\1", text)
     parsed = json_in(text)
-    if parsed is not None and (text.startswith(("[]", "{}")) or _strings(parsed)):
+    if parsed is not None and (text.startswith(("[]", "{")) or _strings(parsed)):
         return _tidy(_strings(parsed))
     if re.fullmatch(r"(?i)[.?!…\s]*|(?:no|yes|not applicable)\W*", text) or names_nothing(text) or asks_back(text):
         return None

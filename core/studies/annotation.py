@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import journal
 from ..events import now
-from ..labs.base.annotation import AnnotationQuestion, AnnotationTask
+from ..labs.base.declared import AnnotationQuestion, AnnotationTask
 from ..labs.base.lab import Lab
 from ..runs import annotation_sets
 from ..runs.annotation_sets import (

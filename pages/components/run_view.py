@@ -18,10 +18,10 @@ from core.labs.base.report import Report
 from core.labs.base.spec import Spec
 from core.models.ids import is_control
 from core.report import run_scene, scenes
-from core.report.progress import OVER, how_far
-from core.report.redaction import state_of
+from core.report.evidence import state_of
 from core.runs.library import RunNotFoundError
 from core.scene import STEPS, Action, Scene, Step, Verdict
+from core.server.jobs import OVER, how_far
 from core.transcript import Transcript
 from pages import addresses
 from pages.components import lab_page, labels, session

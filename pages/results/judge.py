@@ -14,7 +14,7 @@ from core.store.listing import Selection
 from core.text.display import count_noun
 from core.transcript import Transcript, transcript
 from pages import addresses
-from pages.components import labels, models, session
+from pages.components import labels, session, widgets
 from pages.components.run import named_in_address, problems
 from pages.components.text import plain
 from pages.components.throttle import waits
@@ -39,7 +39,7 @@ def _form(looked: Selection) -> None:
     question = st.text_input(
         "Question about each explanation", value=scheme.shown, max_chars=1_000, key="judge-question"
     ).strip()
-    model = models.pick("Judge", "judge-model", LAB)
+    model = widgets.pick("Judge", "judge-model", LAB)
     if not question or not model:
         return
     if (test := _counted(looked, scheme, model, question, is_test=True)) is None:
@@ -94,7 +94,7 @@ def _test(test: ToAsk) -> bool | None:
 def _calls(asked: ToAsk) -> str:
     """Say how many calls there are, and what they cost."""
     price = asked.price
-    said = f"{count_noun(len(asked.cases), 'call')} to {plain(models.short(asked.spec.model))}."
+    said = f"{count_noun(len(asked.cases), 'call')} to {plain(widgets.short(asked.spec.model))}."
     if price is None:
         return f"{said} The price is not known."
     return f"{said} About ${price[0]:,.2f} (prices of {price[1]:%d %B %Y})." if price[1] else f"{said} No cost."

@@ -19,9 +19,9 @@ from core.store.store import Store
 from pages import addresses
 from pages.components import session, tables
 from pages.components.labels import labellers
-from pages.components.models import short
 from pages.components.side_by_side import MOST as SIDE_BY_SIDE
 from pages.components.text import shortened
+from pages.components.widgets import short
 from pages.results import address, meaning, opened_case
 from pages.results.facets import words
 from pages.viewer.component import ListRow
@@ -325,7 +325,8 @@ def list_table(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame,
     table: dict[str, object] = {
         "Asked": runs["at"],
         "Lab": [labs[lab].title if lab in labs else lab for lab in runs["lab"]],
-        "About": runs["title"],
+        # The titles in journals of qualification tests are part of their runs' names, so they stay as they were.
+        "About": runs["title"].replace({test.spec.model_fields["title"].default: test.title for test in entry.TESTS}),
         "Model": [short(model) if isinstance(model, str) else "" for model in runs["model"]],
         "Method": [", ".join(words("how", how) for how in str(one).split(", ")) for one in runs["how"]],
         "Cases": runs["cases"],

@@ -11,9 +11,9 @@ from core import entry
 from core.runs.library import RunNotFoundError
 from core.store.listing import EVERYTHING, RowPlace, Selection
 from pages.components import labels, run_view
-from pages.components.models import short
 from pages.components.run import actions, damage, go_on
 from pages.components.text import plain, shortened
+from pages.components.widgets import short
 from pages.results import address, meaning
 from pages.results.facets import words
 from pages.viewer.component import ListRow, Where, stage

@@ -10,7 +10,7 @@ import streamlit as st
 
 from core import entry, home
 from core.errors import ExplainError
-from core.labs.base.annotation import AnnotationTask
+from core.labs.base.declared import AnnotationTask
 from core.package_data import COMMAND
 from core.runs import annotation_sets
 from core.runs.annotation_sets import Annotator, LiveSet

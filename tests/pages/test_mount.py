@@ -20,8 +20,8 @@ def plain() -> None:
 
 
 def full() -> None:
-    from core.report.progress import HowFar
     from core.scene import Scene
+    from core.server.jobs import HowFar
     from pages.viewer.component import Follow, ListRow, Says, Together, Where, stage
 
     follow = Follow("r", "q", HowFar(share=0.5, words="half", around="1"), 2.0)

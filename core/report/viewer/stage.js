@@ -39,7 +39,7 @@ const GIVEN = { mode: "read", scenes: [], act() {}, judgements: [], judged: {}, 
  * - `far`: of runs that go on, by name, the `share` that is done, how far that is in `words`, and in a `note` who can
  *   stop it.
  * - `game`: of *play*, which needs no scenes: `pack` (core/report/game/pack.py), `seed` by which its cards are drawn,
- *   `guessed` what all players guessed of it (core/runs/guesses.py), `isInline` where it stands within a page,
+ *   `guessed` what all players guessed of it (core/runs/labels.py), `isInline` where it stands within a page,
  *   `isInApp` where there is an app to go on in. It calls
  *   `act("play", place in the pack, word)`, and *seed* when others are drawn.
  * - `series`: *tell* several scenes one after another, and end on `{head, headline, words, links: [[words, address]],

@@ -10,9 +10,9 @@ from ....parsers.statements import begins_as_refusal
 from ....parsers.yes_no import lead
 from ....text.patterns import Patterns
 from ....text.reply import as_written, json_in, keyed, own_turn, spoken, table_rows, without_markup
+from ..records import CounterfactualPair
 from ..tasks import Method, Task
 from . import paper
-from .values import CounterfactualPair
 
 RE = Patterns(sibling_toml(__file__, "phrases.toml"))
 
