@@ -37,6 +37,10 @@ MEMORY = "2GB"
 SMALL = "300MB"
 """The memory that DuckDB may use while very many rows are written."""
 
+LOG, LONG_LOG = "16MB", "256MB"
+"""How much DuckDB writes to its log before it moves that into the tables: usually, and while very many rows are written.
+"""
+
 CACHE = "100MB"
 """The memory that DuckDB keeps after `Store.shrink`."""
 
@@ -268,21 +272,30 @@ class Store:
     @contextmanager
     def frugal(self) -> Iterator[None]:
         """Let DuckDB use less memory in the meantime, and free most of it at the end. Inserting many rows is hardly
-        slower, since what is written need not be kept.
+        slower, since what is written need not be kept. They go into the file's tables less often, because each time
+        costs more the larger the tables are.
         """
         self._limit_memory(SMALL)
+        self._set("checkpoint_threshold", LONG_LOG)
         try:
             yield
         finally:
+            self._set("checkpoint_threshold", LOG)
             self._limit_memory(MEMORY)
             self.shrink()
 
     def _limit_memory(self, most: str) -> None:
         import duckdb
 
+        with suppress(duckdb.OutOfMemoryException):
+            self._set("memory_limit", most)
+
+    def _set(self, name: str, value: str) -> None:
+        import duckdb
+
         # A connection that was closed meanwhile holds nothing.
-        with suppress(duckdb.ConnectionException, duckdb.OutOfMemoryException):
-            self._connection.execute(f"set memory_limit = '{most}'")
+        with suppress(duckdb.ConnectionException):
+            self._connection.execute(f"set {name} = '{value}'")
 
     def rows(self, sql: str, params: Params = ()) -> list[tuple[Any, ...]]:
         """The rows that our own SQL finds, with the limits of `query`."""
