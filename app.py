@@ -21,7 +21,7 @@ from core import entry, home, policy
 from core.runs import annotation_sets, bundle
 from core.server import instance, quotas, roles
 from core.store.store import StoreError
-from pages import addresses, connections, logs, shell
+from pages import addresses, connections, shell
 from pages.middleware import Door
 from pages.viewer.room_routes import ROOM_ROUTES
 from pages.viewer.routes import ROUTES
@@ -82,7 +82,7 @@ except (home.DataDirError, instance.HomeInUseError) as error:
 if faults := policy.faults():
     sys.exit("\n".join(faults))
 
-logs.shorten()
+shell.shorten()
 policy.set_listen_address(st.get_option("server.address"))
 if policy.is_hosted():
     connections.bound()

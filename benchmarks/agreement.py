@@ -36,13 +36,13 @@ from core.labs.ask import parse as ask
 from core.labs.ask.tasks import Task
 from core.labs.check import parse
 from core.labs.probe import parse as find_parse
-from core.labs.probe.agreement import agreement
+from core.labs.probe.evaluate import agreement
 from core.labs.probe.functions.numeric import GRID
 from core.labs.probe.functions.synthesis import load_strings, string_function
-from core.labs.probe.interpreters.fit_strings import code_of
+from core.labs.probe.interpreters.fit import code_of
 from core.rulesets import RULES
+from core.sandbox.rewriting import NOT_RUNNABLE, not_runnable
 from core.sandbox.sandbox import evaluate
-from core.sandbox.unsupported import NOT_RUNNABLE, not_runnable
 
 PHRASINGS = ROOT / "tests" / "data" / "phrasings"
 NOT_READ = "not read"

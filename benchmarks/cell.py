@@ -25,11 +25,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.memory import megabytes
 from core import entry, home
-from core.datasets import on_data
+from core.datasets import registry
 from core.studies import estimate, plan, tables
 from core.studies.execute import Making
-from core.studies.progress import progress
-from core.studies.run_status import StudyState
+from core.studies.run_status import StudyState, progress
 from core.transcript import Transcript
 from tests.support.stub_server import StubServer
 
@@ -150,5 +149,5 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         os.environ["EXPLAIN_HOME"] = folder
         server.start()
-        items, on_data.MOST_CASES = map(int, sys.argv[1:3]) if len(sys.argv) > 2 else (25_000, 1_000)
+        items, registry.MOST_CASES = map(int, sys.argv[1:3]) if len(sys.argv) > 2 else (25_000, 1_000)
         main(items, ours)

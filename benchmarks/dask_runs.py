@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from distributed import Client, LocalCluster
 
 from core import entry
-from core.commands.study_run import on_worker
+from core.commands.study import on_worker
 from core.studies import plan
 from core.studies.cluster import Cluster
 from core.studies.execute import Making, StudyOutcome

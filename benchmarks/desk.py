@@ -184,17 +184,28 @@ def measure_page(desk: Desk) -> None:
             changes(desk.page, ".st-key-pager", desk.page.locator(f".st-key-{key}-page button").click)
 
 
-def measure_open(desk: Desk, path: str = "/browse?lab=simulatability") -> None:
-    """Open the first case of the list."""
+def measure_open(desk: Desk, path: str = "/browse?lab=simulatability", step: str = "open") -> None:
+    """Open the first case of a list that was just loaded, so that the browser has nothing of it."""
     desk.go(path)
+    desk.page.reload()
     place = desk.page.get_by_test_id("stDataFrame").first
     place.locator("canvas").first.wait_for()
+    settle(desk.page)
     time.sleep(0.5)
     box = place.bounding_box()
     assert box is not None
-    with desk.timed("open"):
+    with desk.timed(step):
         desk.page.mouse.click(box["x"] + 120, box["y"] + 36 + 18)
         desk.page.locator(".stage .card").first.wait_for()
+        began = time.perf_counter()
+        desk.page.locator(".st-key-labels").wait_for()
+        settle(desk.page)
+        drawn = time.perf_counter()
+    # The labels and the list beside the case are not what a reader waits for.
+    whole = desk.steps.setdefault(f"{step}, with its labels", Step(empty=desk.steps[step].empty))
+    whole.wall.append(desk.steps[step].wall[-1])
+    whole.processor.append(desk.steps[step].processor[-1])
+    desk.steps[step].wall[-1] -= drawn - began
 
 
 KEYS = """stage => {
@@ -234,10 +245,7 @@ def measure_label(desk: Desk, home: Path) -> None:
     if run is None:
         print("No run has 1,000 trials: labels are not measured.")
         return
-    measure_open(desk, f"/browse?only={run}&sort=oldest")
-    desk.steps["open, of a run with 1,000 trials"] = Step(*(one[-1:] for one in vars(desk.steps["open"]).values()))
-    for one in vars(desk.steps["open"]).values():
-        one.pop()
+    measure_open(desk, f"/browse?only={run}&sort=oldest", "open, of a run with 1,000 trials")
     step = desk.steps.setdefault("label", Step())
     stored = labels(home, run)
     for _ in range(CASES):
@@ -344,10 +352,11 @@ def report(steps: dict[str, Step]) -> None:
     for name, step in steps.items():
         if not step.wall:
             continue
-        empty, limit = median(step.empty), LIMITS.get(name.partition(",")[0], 0.0)
+        empty, limit = median(step.empty), LIMITS.get(name.removesuffix(", of a run with 1,000 trials"))
         print(
             f"{name:34} {median(step.wall):7.2f} {min(step.wall):7.2f} {median(step.processor):9.2f} {empty:7.2f} "
-            f"{median(step.wall) / empty:6.1f} {limit:6.2f}{'  over' if median(step.wall) > limit else ''}"
+            f"{median(step.wall) / empty:6.1f}"
+            + (f" {limit:6.2f}{'  over' if median(step.wall) > limit else ''}" if limit else "")
         )
 
 

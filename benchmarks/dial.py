@@ -3,7 +3,7 @@
     python -m benchmarks.dial --draws 200      # about an hour, with robots alone
 
 Each draw is a run of its own: other rules or items that the robot keeps to, other questions, other errors of the
-predictor, other words (`core/labs/*/noisy.py`, `core/labs/ask/null_controls.py`).
+predictor, other words (`core/labs/*/noisy.py`, `core/labs/ask/gain_controls.py`).
 """
 
 import argparse
@@ -17,8 +17,8 @@ from statistics import fmean
 from unittest.mock import patch
 
 from core.events import Event, Model, Recorded, Scored
+from core.labs.ask.gain_controls import KINDS, NoisyAsk, WorthlessAsk
 from core.labs.ask.lab import LAB as ASK
-from core.labs.ask.null_controls import KINDS, NoisyAsk, WorthlessAsk
 from core.labs.ask.tasks import CONTROL_ARMS, AskSpec
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
@@ -28,7 +28,7 @@ from core.labs.check.controls import NoisyCheck as NoisyLexicon
 from core.labs.check.controls import worthless as worthless_lexicons
 from core.labs.check.lab import LAB as CHECK
 from core.labs.check.tasks import CheckSpec, Task
-from core.labs.probe.dial import NoisyProbe as NoisyProbe
+from core.labs.probe.controls import NoisyProbe as NoisyProbe
 from core.labs.probe.lab import LAB as PROBE
 from core.labs.probe.tasks import ProbeSpec
 from core.models.robot import Erring

@@ -34,7 +34,7 @@ def timed(model: str, number: int) -> Timed:
     """Run one question on offer."""
     from core import entry
     from core.labs.ask.lab import LAB
-    from core.labs.ask.questions import predicted_by_person, with_follow_ups
+    from core.labs.ask.tasks import predicted_by_person, with_follow_ups
 
     asked = dict(with_follow_ups()[number])
     began, used, first, processor = time.monotonic(), spent(), 0.0, 0.0
@@ -71,7 +71,7 @@ def memory() -> float:
 
 def main(model: str) -> None:
     from core import entry
-    from core.labs.ask.questions import with_follow_ups
+    from core.labs.ask.tasks import with_follow_ups
 
     cold, *warm = [timed(model, number) for number in range(len(with_follow_ups()))]
     usual, processor, whole = (median(getattr(one, name) for one in warm) for name in ("first", "processor", "ended"))

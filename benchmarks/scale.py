@@ -23,10 +23,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from core import entry, home
 from core.store.index import Index, rebuild
 from core.store.store import Store
-from core.studies import estimate, packing, plan, run_status, tables
+from core.studies import estimate, plan, run_status, study_files, tables
 from core.studies.execute import Making
-from core.studies.progress import progress
-from core.studies.run_status import StudyState, standings
+from core.studies.run_status import StudyState, progress, standings
 from tests.core.studies.killing import steady
 from tests.support.stub_server import StubServer
 
@@ -116,7 +115,7 @@ def measured(runs: int) -> dict[str, str]:
             looking.update()
             found["look at a folder without news"] = f"{min(seconds(looking.update) for _ in range(5)) * 1000:.1f} ms"
             packed = []
-            found["pack"] = f"{seconds(lambda: packed.append(packing.pack(study, folder))):.1f} s"
+            found["pack"] = f"{seconds(lambda: packed.append(study_files.pack(study, folder))):.1f} s"
             found["pack's size"] = f"{packed[0].bytes / 1e6:,.1f} MB"
         found["index's size"] = f"{(Path(name) / 'store.duckdb').stat().st_size / 1e6:,.1f} MB"
     found["memory at most"] = f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000:,.0f} MB"

@@ -9,23 +9,7 @@ import click
 from pydantic import ValidationError
 
 from . import extensions, policy
-from .commands import (
-    annotating,
-    app,
-    comparing,
-    data,
-    demo,
-    game,
-    labelling,
-    labs,
-    measure,
-    misc,
-    models,
-    packs,
-    prompts,
-    study_run,
-    transfer,
-)
+from .commands import annotating, app, data, labs, measure, misc, models, packs, study, transfer
 from .commands.run_output import BAD_INPUT, DONE
 from .events import CallError
 from .home import DataDirError
@@ -87,24 +71,24 @@ def commands() -> click.Group:
     """Return the group of all commands: one for each lab, then those for all labs."""
     group = click.Group(help="Hold language models to their explanations.")
     click.version_option(app_version(), prog_name="Explain Yourself")(group)
-    for part in (
-        app,
-        labs,
-        labelling,
-        annotating,
-        measure,
-        misc,
-        models,
-        data,
-        transfer,
-        comparing,
-        study_run,
-        packs,
-        prompts,
-        game,
-        demo,
+    for add in (
+        app.add,
+        labs.add,
+        annotating.add_labels,
+        annotating.add,
+        measure.add,
+        misc.add,
+        models.add,
+        data.add,
+        transfer.add,
+        measure.add_compare,
+        study.add,
+        packs.add,
+        data.add_prompts,
+        packs.add_game,
+        app.add_demo,
     ):
-        part.add(group)
+        add(group)
     return group
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from . import extensions, home, journal, optional, package_data, policy
 from .datasets import get
-from .datasets.sources import Source
+from .datasets.registry import Source
 from .events import Model
 from .judging import lab as judge
 from .labs.ask import lab as ask
@@ -21,10 +21,9 @@ from .labs.plant import qualification as judge_test
 from .labs.probe import lab as probe
 from .labs.probe.reliability import lab as reliability
 from .models import local
-from .models.cache import ResponseCache
+from .models.cache import Replay, ResponseCache
 from .models.catalog import Catalog
 from .models.download import Fetches, HubFolder, HubModel, download, download_folder
-from .models.replay import Replay
 from .models.settings import EndpointConfig, charge
 from .rooms.rooms import Rooms
 from .runs import verify as verifying

@@ -22,7 +22,7 @@ from .labs.base.lab import Lab
 from .models.ids import CONTROL, OWN
 from .notebook import Run, RunError
 from .report import scenes
-from .report.inspect_log import said
+from .report.export import said
 from .runs.driver import Driver
 from .runs.engine import RunRequest, new_id
 from .scene import Claim

@@ -23,7 +23,7 @@ from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from . import archives
+from . import home
 from .errors import ExplainError
 from .events import SCHEMA, Event, Started, from_json, to_json
 from .home import must_write
@@ -77,7 +77,7 @@ def find(run_id: str, *folders: Path | None) -> Path | None:
             if path is not None and folder is not None and path.parent == folder:
                 if path.is_file() and not is_blank(path):
                     return path
-                if (there := archives.folder(folder)) is not None and (there / path.name).is_file():
+                if (there := home.unpacked_folder(folder)) is not None and (there / path.name).is_file():
                     return there / path.name
     return None
 

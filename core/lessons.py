@@ -15,7 +15,7 @@ from .errors import ExplainError
 from .events import Frozen
 from .labs.base.lab import Lab
 from .package_data import DATA
-from .report import case_html
+from .report import standalone_html
 from .report.game.pack import PackCard, load_pack
 from .rooms import cards
 from .runs.context import complaints
@@ -224,14 +224,16 @@ def lessons(labs: Mapping[str, Lab]) -> dict[str, Lesson]:
 
 def list_page(found: Iterable[Lesson]) -> bytes:
     """The page that lists the lessons."""
-    return case_html.page("lessons.html", case_html.part("lesson.css"), "", lessons=list(found))
+    return standalone_html.page("lessons.html", standalone_html.part("lesson.css"), "", lessons=list(found))
 
 
 def lesson_page(lesson: Lesson) -> bytes:
     """The page that leads a teacher through a lesson: one step at a time, or all of them in print or without
     scripts.
     """
-    return case_html.page("lesson.html", case_html.part("lesson.css"), case_html.part("lesson.js"), lesson=lesson)
+    return standalone_html.page(
+        "lesson.html", standalone_html.part("lesson.css"), standalone_html.part("lesson.js"), lesson=lesson
+    )
 
 
 def sheet_page(lesson: Lesson, is_solved: bool, labs: Mapping[str, Lab]) -> bytes:
@@ -241,9 +243,9 @@ def sheet_page(lesson: Lesson, is_solved: bool, labs: Mapping[str, Lab]) -> byte
         {"ask": one.ask, "lines": one.lines, "good": one.good if is_solved else ""}
         for one in lesson.worksheet.questions
     ]
-    return case_html.page(
+    return standalone_html.page(
         "worksheet.html",
-        case_html.part("worksheet.css"),
+        standalone_html.part("worksheet.css"),
         "document.querySelector('button').onclick = () => print();\n",
         title=lesson.worksheet.title,
         is_solved=is_solved,

@@ -36,10 +36,10 @@ from pydantic import ValidationError
 
 from . import entry, extensions, home, journal
 from .commands import labs as lab_commands
-from .commands import study_run
 from .commands.run_output import DONE, exit_code, figures, index_run, open_run
+from .commands.study import make_runs
 from .datasets import own
-from .datasets.on_data import OnData
+from .datasets.registry import OnData
 from .events import CallError, Event, Token
 from .extensions import FunctionModel as FunctionModel
 from .extensions import dataset as dataset
@@ -50,7 +50,7 @@ from .journal import Journal
 from .labs.base.lab import Lab
 from .labs.base.spec import Knob, knobs
 from .models.ids import OWN
-from .report import case_html, sources
+from .report import run_scene, standalone_html
 from .report.scenes import of_case
 from .rulesets import RULES
 from .runs.context import complaints
@@ -237,13 +237,13 @@ class Run:
         names = ("first", "second", "mean_first", "mean_second", "difference", "low", "high", "n", "of", "p")
         rows = [
             (first, second, of.mean_a, of.mean_b, of.difference, of.low, of.high, of.n, of.of, of.p)
-            for first, second, of in sources.compared(self._lab, self.transcript)
+            for first, second, of in run_scene.compared(self._lab, self.transcript)
         ]
         return DataFrame(rows, columns=names)
 
     def html(self) -> str:
         """Return the viewer with the cases of the run as one HTML page that needs nothing else."""
-        return case_html.html(self._title, case_html.of_run(self._lab, self.transcript)).decode()
+        return standalone_html.case_html(self._title, standalone_html.of_run(self._lab, self.transcript)).decode()
 
     @property
     def _title(self) -> str:
@@ -285,7 +285,7 @@ class StudyFile:
         """Make the runs that are not complete, controls first, and return the study. What is complete is not made
         again. Raises StudyError if a run failed or a control is off; the runs that were made are kept.
         """
-        code = _in_thread(partial(study_run.make_runs, self._file, home.journals()))
+        code = _in_thread(partial(make_runs, self._file, home.journals()))
         if code != DONE:
             raise StudyError("The study is not complete; what was printed above says why. Call run() again to go on.")
         return self

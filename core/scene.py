@@ -21,7 +21,7 @@ Mark = Literal[
     "kept", "broken", "not settled", "in doubt", "set aside", "unread", "failed", "waiting", "stopped", "sealed"
 ]
 """What an outcome means for the explanation: `core.labs.base.declared.Means`; *stopped* for what the run did not reach;
-*sealed* for an outcome shown only to visitors who have predicted it (`core.report.redaction`).
+*sealed* for an outcome shown only to visitors who have predicted it (`core.report.evidence`).
 """
 
 Emphasis = Literal["strong", "named", "hidden", "struck", "added", "cue", "shared"]

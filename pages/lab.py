@@ -17,12 +17,12 @@ from core.server.access import RunSealedError
 from core.server.quotas import QuotaExceededError
 from core.store.filters import Filter
 from pages import addresses
-from pages.components import lab_page, link_cards, run_view, session, side_by_side
+from pages.components import lab_page, recordings, run_view, session, side_by_side
 from pages.components.lab_page import FormPlaces
-from pages.components.models import short
 from pages.components.run import problems
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
+from pages.components.widgets import short
 
 CHANGING = "changing"
 """Session key of the run whose form is open again."""
@@ -51,7 +51,7 @@ def draw(lab: Lab) -> None:
     if shown is None:
         st.title(lab.title, anchor=False)
         st.markdown(lab.about or f"**{lab.question}**")
-        link_cards.links(lab)
+        recordings.links(lab)
         form(lab)
         first_runs(lab)
         return

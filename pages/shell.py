@@ -1,6 +1,8 @@
-"""The frame of every page: page settings and navigation."""
+"""The frame of every page (settings and navigation), and what the server logs about errors."""
 
+import logging
 from collections.abc import Callable
+from traceback import walk_tb
 
 import streamlit as st
 
@@ -8,7 +10,7 @@ from core import entry, extensions, policy
 from core.labs.base.lab import Lab
 from core.report.viewer_assets import style
 from pages import addresses
-from pages.components import session, sign_in
+from pages.components import session
 from pages.components.tables import WITHOUT_THEIRS
 from pages.components.text import plain
 from pages.components.throttle import by_turns
@@ -78,7 +80,7 @@ def _pages() -> dict[str, list[st.Page]]:
         st.Page(addresses.MODELS, title="Models", icon=":material/memory:", url_path="models"),
         st.Page(addresses.METHODS, title="Methods", icon=":material/menu_book:", url_path="methods"),
     ]
-    if sign_in.has_codes():
+    if session.has_codes():
         workbench.append(st.Page(addresses.SIGN_IN, title="Sign in", icon=":material/login:", url_path="signin"))
     if session.visitor().is_host:
         workbench.append(st.Page(addresses.HOST, title="Host", icon=":material/shield_person:", url_path="host"))
@@ -105,14 +107,60 @@ def main() -> None:
     )
     st.html(WITHOUT_THEIRS + READABLE)
     with by_turns():
-        sign_in.line()
-        if is_in or sign_in.is_open_to_all(page.url_path):
+        session.line()
+        if is_in or session.is_open_to_all(page.url_path):
             if page.url_path in FAULTS_SHOWN and (session.visitor().is_host or not policy.is_hosted()):
                 _faults()
             page.run()
         else:
-            sign_in.draw()
+            session.draw()
 
 
 if __name__ == "__main__":
     main()
+
+
+# What the server logs about errors: a traceback the first time an error occurs at a place, and one line from then
+# on. Otherwise anyone who sends a widget an invalid value, or requests a missing file, would add a hundred lines per
+# message.
+
+
+OF_FAULTS = (
+    "streamlit.error_util",
+    "streamlit.runtime.app_session",
+    "streamlit.runtime.backend_operation_handler",
+    "streamlit.web.server.starlette.starlette_websocket",
+)
+"""Streamlit's loggers of errors caused by messages from outside."""
+
+MOST_PLACES = 200
+LONGEST_WORDS = 300
+
+
+class Once(logging.Filter):
+    """Leaves out an error's traceback if one from the same place was logged before. May be used from any thread."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told: set[tuple[str, int]] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Shorten the record. Returns True: every record is logged."""
+        error = record.exc_info[1] if record.exc_info else None
+        words = record.getMessage()[:LONGEST_WORDS]
+        if error is not None:
+            place = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)][-1:]
+            if not self._told.issuperset(place) and len(self._told) < MOST_PLACES:
+                self._told.update(place)
+            else:
+                record.exc_info = record.exc_text = None
+                words = f"{words} ({type(error).__name__}, as before)"
+        record.msg, record.args = words.replace("\n", " "), ()
+        return True
+
+
+def shorten() -> None:
+    """Make Streamlit's loggers write each traceback only once."""
+    once = Once()
+    for name in OF_FAULTS:
+        logging.getLogger(name).addFilter(once)

@@ -28,8 +28,8 @@ from core.events import to_json
 from core.labs.base.spec import Spec
 from core.models.catalog import Catalog
 from core.runs.engine import RunIO, RunRequest, execute
+from core.text.compare import english
 from core.text.embed import encoder
-from core.text.shared_words import english
 from tests.support.chance import ALL
 
 Line = dict[str, Any]

@@ -13,9 +13,8 @@ from core import entry, home, journal
 from core.__main__ import main
 from core.events import Rules, Started
 from core.labs.plant.report import NOTES
-from core.labs.probe.remarks import list_remarks, of_words
-from core.report.replay_steps import story
-from core.report.scenes import of_case
+from core.labs.probe.verdict import list_remarks, of_words
+from core.report.scenes import of_case, story
 from core.rulesets import RULES
 from core.runs.library import Recording, list_recordings
 from core.scene import Card, Scene

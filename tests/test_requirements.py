@@ -88,7 +88,7 @@ def test_what_tests_and_benchmarks_import_is_declared():
 
 
 def test_the_application_starts_without_what_clusters_need():
-    code = "import sys; import app, core.commands.study_run; print(*sys.modules)"
+    code = "import sys; import app, core.commands.study; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert not {"dask", "distributed", "dask_jobqueue", "cryptography"} & set(loaded.split())
 
@@ -132,7 +132,7 @@ def test_every_package_of_a_lock_has_hashes(lock):
 
 def test_all_that_is_installed_is_installed_by_hashes():
     """By the Makefile, by hand, on clusters, and into the container: from a lock file, with hash checking."""
-    for file in ("Makefile", "docs/install.md", "Dockerfile", "docs/scale.md", "core/commands/study_run.py"):
+    for file in ("Makefile", "docs/install.md", "Dockerfile", "docs/scale.md", "core/commands/study.py"):
         text = (ROOT / file).read_text(encoding="utf-8").replace("$(INSTALL)", "uv pip install --require-hashes")
         steps = [line for line in text.splitlines() if "pip install" in line and not line.startswith("INSTALL")]
         assert steps and [line for line in steps if "--require-hashes" not in line or ".lock" not in line] == []

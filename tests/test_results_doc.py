@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from core import archives, entry, home
+from core import entry, home
 from core.runs.library import EXAMPLE_STUDY
 from core.studies import plan, tables
 from core.studies.plan import Study
@@ -32,7 +32,7 @@ def study() -> Study:
 
 
 def folder() -> Path:
-    unpacked = archives.folder(home.recordings())
+    unpacked = home.unpacked_folder(home.recordings())
     assert unpacked is not None
     return unpacked
 
@@ -79,8 +79,8 @@ def unpacked_before(own_home: Path, recorded: Path) -> None:
 
 def test_every_run_of_the_study_is_in_the_archive_and_complete(unpacked_before: None) -> None:
     runs = {f"{run.id}.jsonl" for run in study().runs}
-    with zipfile.ZipFile(home.recordings() / archives.FOLDER / f"{EXAMPLE_STUDY}.zip") as archive:
-        assert runs == archives.journals(archive).keys()
+    with zipfile.ZipFile(home.recordings() / home.UNPACKED / f"{EXAMPLE_STUDY}.zip") as archive:
+        assert runs == home.archived_journals(archive).keys()
     assert all(is_completed(folder() / run) for run in runs)
     text = "".join((folder() / run).read_text(encoding="utf-8") for run in runs)
     assert not re.search(r"/(home|tmp|work|root)/", text), "nothing of the machine that it was made on"

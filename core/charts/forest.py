@@ -14,7 +14,7 @@ from ..paper_figures import Published
 from ..statistics import FEW, RANGES, Kind, Pair, Range, group_statistics
 from ..statistics.comparisons import compare_where_equal
 from .marks import CLICKABLE, COMPARED, EXTRA, FAINT, OURS, THEIRS, error_bars, link, safe
-from .scripts import FOREST, script
+from .printed import FOREST, script
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -1,12 +1,17 @@
-"""`data` lists the data sets that can be downloaded; `data get` downloads one."""
+"""`data` and `prompts`: the data sets that can be downloaded, and the papers' prompts that can be read."""
 
 import sys
 import threading
+from pathlib import Path
 
 import click
+import tomli_w
 
+from .. import entry, home
 from ..datasets import get
-from ..datasets.sources import sources
+from ..datasets.registry import sources
+from ..text.display import count_noun
+from ..text.templates import PaperPromptError, PaperPrompts, home_folder
 from .run_output import DONE, aligned
 
 
@@ -69,3 +74,58 @@ class _Line:
         """End the progress line."""
         if self._is_terminal and self._shown >= 0:
             print(file=sys.stderr)
+
+
+# `prompts` says which of the papers' prompts you have; `prompts read` reads them from the authors' repositories.
+
+
+def add_prompts(commands: click.Group) -> None:
+    """Add prompts to the group `commands`, in place."""
+    commands.add_command(_prompts)
+
+
+@click.group(
+    "prompts",
+    invoke_without_command=True,
+    help="The papers' own prompts: which of them you have, and where to get them. None ship with this app.",
+)
+@click.pass_context
+def _prompts(context: click.Context) -> int:
+    if context.invoked_subcommand is not None:
+        return DONE
+    folder = home_folder()
+    for title, known in _papers().items():
+        have = sum((folder / f"{name}.toml").is_file() for name in known.names)
+        print(f"{title:<8} {have} of {count_noun(len(known.names), 'prompt')}, from {known.repository}")
+    print(f"They are kept in {folder}.")
+    return DONE
+
+
+@_prompts.command(
+    "read",
+    help="Read the papers' prompts from FOLDER: a copy of an author's repository, or a folder with such copies. "
+    "Nothing in it is run.",
+)
+@click.argument("folder", metavar="FOLDER", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--to", metavar="DIR", type=click.Path(file_okay=False, path_type=Path), help="write them to this folder")
+def _read(folder: Path, to: Path | None) -> int:
+    to = to or home_folder()
+    found = {title: known.read(folder) for title, known in _papers().items()}
+    if not any(found.values()):
+        where = ", ".join(known.repository for known in _papers().values())
+        raise PaperPromptError(
+            f"{folder} holds none of the authors' prompts that this app knows. Copies of these have them: {where}."
+        )
+    for title, templates in found.items():
+        for name, template in templates.items():
+            home.write(to / f"{name}.toml", tomli_w.dumps(template).encode())
+        missing = [name for name in _papers()[title].names if name not in templates]
+        if templates:
+            lacks = f"; not in this copy: {', '.join(missing)}" if missing else ""
+            print(f"{title}: {count_noun(len(templates), 'prompt')}{lacks}.")
+    print(f'Written to {to}. Choose them with --prompts paper, or prompts = "paper" in a study.')
+    return DONE
+
+
+def _papers() -> dict[str, PaperPrompts]:
+    return {lab.title: lab.paper_prompts for lab in entry.labs().values() if lab.paper_prompts is not None}

@@ -16,7 +16,7 @@ from ..runs.engine import RunRequest, new_id
 from ..studies import tables
 from ..studies.plan import Planned, Study, run_id
 from .run_output import DONE, event_option, journals_option, run
-from .study_run import as_text
+from .study import as_text
 
 # Options of the command line, generated from a specification's fields with their title, help, bounds and choices.
 

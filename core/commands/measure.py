@@ -1,24 +1,32 @@
-"""`measure`: test explanations from a file, and compare the figures with labels that somebody else gave them."""
+"""`measure` and `compare`: test explanations from a file against labels that somebody else gave them, and compare
+models, methods, runs or parsers.
+"""
 
 import contextlib
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
+from urllib.parse import parse_qs
 
 import click
 
 from .. import entry, journal
+from ..charts.marks import EXTRA
 from ..datasets.items import DatasetError
-from ..datasets.on_data import OnData
+from ..datasets.registry import OnData
 from ..labs.base.lab import Lab
 from ..labs.base.spec import BadInputError
-from ..report import ground_truth
+from ..report import comparison_text, ground_truth
 from ..runs.engine import RunRequest
+from ..store import comparing, matching
+from ..store.comparing import By
+from ..store.matching import Match, NotComparableError
 from ..studies.plan import run_id
 from ..transcript import transcript
 from . import labs
-from .run_output import DONE, journals_option, json_option, open_run, run
+from .run_output import DONE, journals_option, json_option, open_fresh_index, open_run, run
 
 _OWN = ("dataset", "path", "split", "columns", "keep", "title")
 _COLUMNS = {"explanation": "explanation", "answer": "answer"}
@@ -85,3 +93,63 @@ def _command(lab: Lab) -> click.Command:
 def _plain(one: ground_truth.RankedMeasure) -> dict[str, Any]:
     wrong = [case._asdict() for case in one.wrong]
     return {**one._asdict(), "area": one.area._asdict(), "says": one.says, "wrong": wrong}
+
+
+# `compare`: compare two to five models, methods, runs or parsers on the items that they share.
+
+
+def add_compare(commands: click.Group) -> None:
+    """Add compare to the group `commands`, in place."""
+    commands.add_command(_compare)
+
+
+@click.command("compare", help="Compare two to five models, methods, runs or rules on the items that they share.")
+@click.argument("of", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--by",
+    default="model",
+    show_default=True,
+    help=f"what the names refer to: {', '.join(get_args(By))}, or {EXTRA}NAME for a column of your own file",
+)
+@click.option(
+    "--within",
+    default="",
+    metavar="FILTER",
+    help="only these results, filtered as in Browse's address: lab=find&how=aia",
+)
+@click.option(
+    "--match",
+    type=click.Choice(get_args(Match)),
+    help="what rows must share: the starter question (whole), or the new one too (exact, default if available)",
+)
+@click.option(
+    "--doubtful",
+    is_flag=True,
+    help="count results without a verdict, for example because the predictor failed its test",
+)
+@json_option("the comparison as a JSON object")
+def _compare(of: tuple[str, ...], by: str, within: str, match: str | None, doubtful: bool, as_json: bool) -> int:
+    query = {
+        **parse_qs(within),
+        "by": [by],
+        "of": list(of),
+        "match": [match or ""],
+        "doubtful": ["1"] if doubtful else [],
+    }
+    with open_fresh_index() as store:
+        try:
+            found = comparing.compare_query(store, query)
+        except NotComparableError as error:
+            raise click.BadParameter(str(error)) from None
+        names = [one.name for one in found.asked.subjects]
+        sentences = comparison_text.sentences(found, matching.judged_of(store, found.asked.lab), names)
+    if as_json:
+        figures = {name: value for name, value in asdict(found).items() if name not in ("asked", "keys")}
+        print(
+            json.dumps(
+                {"of": names, "lab": found.asked.lab, "match": found.asked.match, **sentences._asdict(), **figures}
+            )
+        )
+    else:
+        print("\n".join([sentences.headline, *sentences.chance, *sentences.left_out]))
+    return DONE

@@ -7,10 +7,9 @@ from typing import Any
 import click
 
 from .. import entry, home, journal
-from ..models.replay import Replay
-from ..runs.driver import new_predictions, new_reading
+from ..models.cache import Replay
+from ..runs.driver import fork_resolve, new_predictions, new_reading, stored_resolve
 from ..runs.engine import RunRequest
-from ..runs.fork import fork_resolve, stored_resolve
 from ..runs.library import RunNotFoundError, of_today
 from ..store.index import index, rebuild
 from ..store.store import Store, StoreBusyError, StoreUnusableError

@@ -1,20 +1,61 @@
-"""`pack`: check packs of the game against their journals, and what people and models said about their cards."""
+"""`pack` and `game`: check packs of the game against their journals, what people and models said about their cards, and
+the game as a file.
+"""
 
 import asyncio
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from .. import entry, home, journal
-from ..report.game import checking
-from ..report.game.pack import GamePackError, read, shipped_packs
-from ..report.game.people import table
+from ..labs.base.lab import Lab
+from ..report import standalone_html
+from ..report.game import making
+from ..report.game.pack import GamePackError, Pack, load_pack, read, shipped_packs
 from ..rooms import arguments, cards
+from ..studies import paper_tables, tables
+from ..studies.plan import Planned, Study, TableOf
+from ..studies.table_cells import Row
 from ..text.display import count_noun
 from .run_output import DONE, WRONG, json_option
-from .study_run import as_text
+from .study import as_text
+
+# What people guessed about the trials of packs, in the same tables as a study's of what people say.
+
+
+def table(packs: Sequence[Pack], labs: Mapping[str, Lab], folders: Sequence[Path], said: Path) -> list[Row]:
+    """The cells of the labs' tables of what people say, for the runs of these packs, which are in `folders`; empty if
+    nobody said anything. `said` is the folder of what people said.
+    """
+    import pandas as pd
+
+    by_folder: dict[Path, dict[str, Planned]] = {}
+    for run in dict.fromkeys(run for pack in packs for run in pack.runs):
+        path = journal.find(run, *folders)
+        begun = journal.first_event(path) if path else None
+        if path is None or begun is None or begun.lab not in labs:
+            continue
+        lab = labs[begun.lab]
+        by_folder.setdefault(path.parent, {})[run] = Planned(run, lab, lab.spec.model_validate(begun.spec))
+    asked = [(lab, one) for lab in labs.values() for one in lab.studies.tables if one.of_people]
+    kinds = tuple(TableOf(kind=one.kind) for _, one in asked)
+    frames = [
+        tables.measured(
+            Study(name="packs", title="", about="", controls=(), runs=tuple(runs.values()), tables=kinds),
+            labs,
+            folder,
+            said=said,
+        )
+        for folder, runs in by_folder.items()
+    ]
+    if not frames:
+        return []
+    frame = pd.concat(frames, ignore_index=True)
+    made = [cell for lab, one in asked if len(one.cases(frame)) for cell in paper_tables.table_cells(one, lab, frame)]
+    return [{name: value for name, value in cell.items() if name != "behind"} for cell in made]
 
 
 def add(commands: click.Group) -> None:
@@ -38,11 +79,11 @@ def _check(files: tuple[Path, ...]) -> int:
             print(error, file=sys.stderr)
             code = WRONG
             continue
-        found = list(checking.faults(pack, entry.labs(), _folders()))
-        for fault in found[: checking.MOST_SAID]:
+        found = list(making.faults(pack, entry.labs(), _folders()))
+        for fault in found[: making.MOST_SAID]:
             print(f"{file.name}: {fault}", file=sys.stderr)
-        if len(found) > checking.MOST_SAID:
-            print(f"{file.name}: and {len(found) - checking.MOST_SAID:,} more", file=sys.stderr)
+        if len(found) > making.MOST_SAID:
+            print(f"{file.name}: and {len(found) - making.MOST_SAID:,} more", file=sys.stderr)
         if found:
             code = WRONG
         else:
@@ -88,3 +129,37 @@ def _argue(name: str, model: str, output: Path | None) -> int:
 
 def _folders() -> tuple[Path, ...]:
     return home.recordings(), home.journals(), home.priors()
+
+
+# `game`: write the card game as a file.
+
+
+def add_game(commands: click.Group) -> None:
+    """Add game to the group `commands`, in place."""
+    commands.add_command(_game)
+
+
+@click.command("game", help="Write the game as one HTML file that can be played anywhere, without a network.")
+@click.option(
+    "-o", "--output", "file", default="game.html", type=click.Path(path_type=Path, dir_okay=False), help="the file"
+)
+@click.option(
+    "--pack", "name", default=standalone_html.FIRST, help="a pack that comes with the app, or your own NAME.json"
+)
+def _game(file: Path, name: str) -> int:
+    if file.exists():
+        raise click.BadParameter(f"{file} already exists: choose another name.")
+    try:
+        pack = _game_pack(name)
+    except GamePackError as error:
+        raise click.BadParameter(str(error)) from None
+    try:
+        file.write_bytes(standalone_html.game_html(pack))
+    except OSError as error:
+        raise click.BadParameter(f"{file} cannot be written: {error.strerror or error}.") from None
+    print(f"The game with {count_noun(len(pack.cards), 'card')} of {pack.name} written to {file}")
+    return DONE
+
+
+def _game_pack(name: str) -> Pack:
+    return read(Path(name)) if name.endswith(".json") else load_pack(name)

@@ -22,7 +22,7 @@ from ..events import Event, Failed, Recorded, Scored, Started, Token
 from ..journal import Journal, JournalFullError, JournalInUseError
 from ..labs.base.lab import Lab
 from ..package_data import COMMAND
-from ..report import sources
+from ..report import run_scene
 from ..report.scenes import of_case
 from ..runs.context import Resolve
 from ..runs.driver import Driver
@@ -313,7 +313,7 @@ def figures(lab: Lab, state: Transcript) -> Iterable[tuple[str, str]]:
         reason = f": {score.detail['reason']}" if score.detail.get("reason") else ""
         yield f"score {metric} {score.rules} {item}", f"{part}  {name} {value}  ({score.n} of {score.of}){reason}"
     if state.status is not None:
-        for line in sources.lines(lab, state):
+        for line in run_scene.lines(lab, state):
             yield f"sources {line.title}", f"  {line.title}: {line.value}  ({line.n} of {line.of} questions)"
 
 

@@ -20,8 +20,8 @@ from ..datasets.items import DatasetError
 from ..files import FileError
 from ..labs.base.lab import Lab
 from ..package_data import COMMAND
-from ..report import case_html, citations, export, inspect_log, methods, scenes
 from ..report import evidence as proof
+from ..report import export, methods, scenes, standalone_html
 from ..runs import bundle
 from ..runs.bundle import BundleError, NotSignedError
 from ..scene import as_json
@@ -210,7 +210,7 @@ def _export_log(file: Path, runs: list[str], as_json: bool) -> int:
     aside = file.with_name(f".{file.name}.part")
     try:
         with aside.open("xb") as target:
-            samples = inspect_log.write(target, (_state_of(run)[:2] for run in runs))
+            samples = export.write(target, (_state_of(run)[:2] for run in runs))
         os.replace(aside, file)
     except OSError as error:
         raise BundleError(f"{file} cannot be written: {error.strerror or error}.") from None
@@ -295,22 +295,22 @@ def _page(run: str | None, case: str | None, where: str | None, file: Path) -> i
     if run is not None:
         lab, state, damaged = _state_of(run)
         _has(state, run, case)
-        chosen = case_html.of_run(lab, state, damaged)
+        chosen = standalone_html.of_run(lab, state, damaged)
         chosen = [one for one in chosen if one.case == case or not case]
         title = " ".join(filter(None, (lab.title, case or run)))
     else:
         places = [(row["run"], row["case"]) for row in _all_of(_CASES.format(where=where))]
         if not places:
             raise click.BadParameter("No case matches the condition.")
-        runs = {name: _state_of(name) for name, _ in places[: case_html.MOST]}
-        shown = ((*runs[name], one) for name, one in places[: case_html.MOST])
-        chosen = [case_html.Chosen(lab, state, one, damaged) for lab, state, damaged, one in shown]
+        runs = {name: _state_of(name) for name, _ in places[: standalone_html.MOST]}
+        shown = ((*runs[name], one) for name, one in places[: standalone_html.MOST])
+        chosen = [standalone_html.Chosen(lab, state, one, damaged) for lab, state, damaged, one in shown]
         title, of = f"Cases where {where}", len(places)
     try:
-        file.write_bytes(case_html.html(title, chosen, of))
+        file.write_bytes(standalone_html.case_html(title, chosen, of))
     except OSError as error:
         raise click.BadParameter(f"{file} cannot be written: {error.strerror or error}.") from None
-    many = min(len(chosen), case_html.MOST)
+    many = min(len(chosen), standalone_html.MOST)
     of = of or len(chosen)
     print(f"{many} of {of:,} cases written to {file}" if many < of else f"{count_noun(many, 'case')} written to {file}")
     return DONE
@@ -366,7 +366,7 @@ def _methods(runs: tuple[str, ...], where: str | None, as_bibtex: bool) -> int:
             wanted = Selection(store).run_ids()
         if as_bibtex:
             began = (_state_of(run)[1].started for run in wanted)
-            print(citations.bibtex(started for started in began if started))
+            print(methods.bibtex(started for started in began if started))
             return DONE
         sentences = methods.sentences(store, wanted)
     print("\n\n".join(sentences) if sentences else "No run matches.")

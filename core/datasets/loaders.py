@@ -9,20 +9,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from .files import (
-    TableRow,
-    check_texts,
-    columns,
-    file_for,
-    files_for,
-    json_rows,
-    lines_of,
-    part_of_train,
-    plain_rows,
-    quoted_rows,
-    table,
-    text_of,
-)
 from .items import (
     BROKEN,
     BrokenRowError,
@@ -31,10 +17,22 @@ from .items import (
     LeftOut,
     Read,
     Split,
+    TableRow,
     Task,
     broken,
+    check_texts,
     checked_item,
+    columns,
+    file_for,
+    files_for,
+    json_rows,
+    lines_of,
+    part_of_train,
+    plain_rows,
+    quoted_rows,
     read_items,
+    table,
+    text_of,
 )
 
 # bAbI stories (Weston et al. 2016), tasks 1 to 3.

@@ -16,7 +16,7 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 
-from .. import archives, files
+from .. import files, home
 from ..parsers.choice import choice
 from ..parsers.yes_no import yes_no
 from ..text.reply import own_turn, spoken
@@ -234,7 +234,7 @@ def _zipped(data: bytes) -> _Samples:
     """Yield the samples of a log that is a zip with one JSON file for each."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
-    except archives.DAMAGED as error:
+    except home.DAMAGED_ARCHIVE as error:
         raise DatasetError(f"The file is damaged, or no log of Inspect: {error}.") from None
     # A log that was rewritten may have a name twice; the last one holds.
     named = {one.filename: one for one in archive.infolist()}
@@ -323,7 +323,7 @@ def _unpacked(data: bytes, archive: zipfile.ZipFile, member: zipfile.ZipInfo) ->
         else:
             with archive.open(member) as file:
                 found = file.read(most + 1)
-    except (*archives.DAMAGED, NotImplementedError, OSError, ValueError):
+    except (*home.DAMAGED_ARCHIVE, NotImplementedError, OSError, ValueError):
         raise _FieldError("sample", "it is damaged, or packed in an unknown way") from None
     if len(found) > most:
         raise _FieldError("sample", f"it takes more than {most // files.MB} MB unpacked")

@@ -22,8 +22,8 @@ from pydantic import Field
 from .. import duckdb_worker, files, package_data, policy
 from ..home import home
 from . import own_process
-from .files import LARGEST as LARGEST
 from .items import BROKEN, MOST_NAMED, DatasetError, Item, LeftOut, Read, Task
+from .items import LARGEST as LARGEST
 from .own_process import BESIDE, LONGEST_EXTRA, ReadRequest
 
 HUB = "hf://"

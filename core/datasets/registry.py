@@ -1,19 +1,132 @@
-"""All known data sets by name: source, licence, file layout, and loader."""
+"""All known data sets by name: source, licence, files, loader and download addresses; and the part of a specification
+that selects items from one.
+"""
 
 import difflib
+import os
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
+
+from pydantic import Field, model_validator
 
 from .. import files, package_data
+from ..events import CallError
 from ..home import home
+from ..labs.base.spec import MOST_CASES, Spec
 from ..policy import NotAllowedError
-from . import loaders
-from .files import Stamp, noted, stamp
-from .items import DatasetError, Item, LeftOut, Loaded, Read, Split, Task, left_out_words, loaded_record
-from .sources import source_of
+from . import loaders, own
+from .items import (
+    DatasetError,
+    Item,
+    LeftOut,
+    Loaded,
+    Read,
+    Split,
+    Stamp,
+    Task,
+    left_out_words,
+    loaded_record,
+    noted,
+    stamp,
+)
+from .own import Columns, Keep
+
+# The download addresses of each data set (`sources.toml`), and whether it is already here.
+
+
+UNKNOWN = "unknown: recorded at the first download"
+"""Shown in place of a size or digest that could not be computed from the official file."""
+
+
+class SourceFile(NamedTuple):
+    """One file to download. For an archive, `keep` lists the endings of the member paths to keep; any other file is
+    saved as `to`. `bytes` and `sha256` were computed from the official file.
+    """
+
+    url: str
+    to: str = ""
+    keep: tuple[str, ...] = ()
+    bytes: int | None = None
+    sha256: str | None = None
+
+
+class Source(NamedTuple):
+    """The source of a download. `datasets` are the data sets of the registry that its files contain; `address` says how
+    the addresses are known, `tried` whether they were tested.
+    """
+
+    name: str
+    title: str
+    datasets: tuple[str, ...]
+    page: str
+    licence: str
+    address: str
+    tried: bool
+    note: str
+    files: tuple[SourceFile, ...]
+
+    @property
+    def folder(self) -> Path:
+        """The folder where the loaders look for it. Raises DataDirError."""
+        return home() / "datasets" / self.name
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the folder exists."""
+        return self.folder.exists()
+
+    @property
+    def about_address(self) -> str:
+        """How far the addresses can be relied on, in a few words."""
+        return self.address if self.tried else f"{self.address}; not verified"
+
+
+@cache
+def sources() -> tuple[Source, ...]:
+    """Return all sources, in the order of the file."""
+    licences = {row["name"]: row["licence"] for row in package_data.table("datasets")["dataset"]}
+    return tuple(_source(entry, licences) for entry in package_data.sibling_toml(__file__, "sources.toml")["source"])
+
+
+def source_of(dataset: str) -> Source | None:
+    """Return the source of the data set called `dataset` in the registry; None if there is none."""
+    return next((source for source in sources() if dataset in source.datasets), None)
+
+
+def mirrored(source: Source, file: SourceFile) -> str:
+    """Return the address to use: `<mirror>/<name of the source>/<name of the file>` if $EXPLAIN_DATA_MIRROR is set; for
+    files on the hub, the address on $HF_ENDPOINT; otherwise the official one.
+    """
+    hub = "https://huggingface.co/"
+    if mirror := os.environ.get("EXPLAIN_DATA_MIRROR", "").rstrip("/"):
+        return f"{mirror}/{source.name}/{file.to or file.url.rpartition('/')[2]}"
+    if file.url.startswith(hub) and (endpoint := os.environ.get("HF_ENDPOINT", "").rstrip("/")):
+        return f"{endpoint}/{file.url.removeprefix(hub)}"
+    return file.url
+
+
+def _source(entry: dict[str, Any], licences: dict[str, str]) -> Source:
+    files: list[SourceFile] = []
+    for given in entry["file"]:
+        keep = tuple(given.get("keep", ()))
+        for each in given.get("each", [""]):
+            url, to = given["url"].replace("{each}", each), given.get("to", "").replace("{each}", each)
+            files.append(SourceFile(url, to, keep, given.get("bytes"), given.get("sha256")))
+    datasets = tuple(entry["datasets"])
+    return Source(
+        name=entry["name"],
+        title=entry["title"],
+        datasets=datasets,
+        page=entry["page"],
+        licence=entry.get("licence") or licences[datasets[0]],
+        address=entry["address"],
+        tried=entry.get("tried", False),
+        note=entry.get("note", ""),
+        files=tuple(files),
+    )
 
 
 class Dataset(NamedTuple):
@@ -196,3 +309,117 @@ def _shuffled(items: list[Item], seed: int) -> list[Item]:
     import numpy as np
 
     return [items[index] for index in np.random.default_rng(seed).permutation(len(items))]
+
+
+# The part of a specification, in any lab, that selects items from a data set.
+
+
+MOST_ITEMS = 1_000_000
+"""The largest limit that a specification may set."""
+
+
+class OnData(Spec):
+    """A specification about `limit` items of `dataset`, drawn by the seed, for the `task`.
+
+    The data set is in `path`, or in the usual folder; `split` is a part of it. A person's own file has `columns`
+    instead of these two. `counted` is the plural word for its items. `shard` (number, count) selects one of `count`
+    parts of the items in the order drawn; parts are numbered from 1 and their sizes differ by at most one.
+    """
+
+    counted: ClassVar[str] = "items"
+
+    task: Task
+    title: str = ""
+    dataset: str = ""
+    path: str | None = None
+    split: Split | None = None
+    limit: int | None = Field(default=None, ge=1, le=MOST_ITEMS)
+    shard: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=2)]] | None = Field(
+        default=None, exclude_if=lambda shard: shard is None
+    )
+    columns: Columns = Field(default_factory=dict)
+    keep: Keep = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _entitled(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or given.get("title") or not given.get("dataset"):
+            return given
+        many = f"{given['limit']} {cls.counted}" if given.get("limit") else f"all {cls.counted}"
+        return {**given, "title": own.title(str(given["dataset"]), many)}
+
+    @model_validator(mode="after")
+    def _is_there(self) -> Self:
+        """Raises ValueError if the data set has no items for the task, or cannot have these columns."""
+        if own.is_own(self.dataset):
+            own.check_columns(self.task, self.columns)
+            if self.path or self.split:
+                raise ValueError(
+                    "Name your own file as `--dataset file:NAME`; `--path` and `--split` are for known data sets."
+                )
+        elif self.dataset and (self.columns or self.keep):
+            raise ValueError("`--column` and `--keep` are for your own files only: file:NAME or hf://OWNER/NAME/FILE.")
+        elif self.dataset and find(self.dataset).task != self.task:
+            fit = [dataset.name for dataset in DATASETS if dataset.task == self.task]
+            raise ValueError(f"{self.dataset} has no items for {self.task}. Choose one of {', '.join(fit)}.")
+        return self
+
+    @model_validator(mode="after")
+    def _is_shard(self) -> Self:
+        if self.shard is not None and (self.shard[0] > self.shard[1] or not self.dataset):
+            raise ValueError("A shard is the number of a part of a data set and how many parts there are, as [1, 4].")
+        return self
+
+    @property
+    def cases_of_item(self) -> int:
+        """How many cases a run makes from each item."""
+        return 1
+
+    @property
+    def whole(self) -> Self:
+        return self.model_copy(update={"shard": None})
+
+    def shards(self) -> tuple[Self, ...]:
+        """Return the specifications of the runs that are needed, as few as possible. The number of items in the data
+        set counts if it is available here, otherwise only the limit.
+        """
+        most = max(1, MOST_CASES // self.cases_of_item)
+        if not self.dataset or self.shard or (self.limit and self.limit <= most):
+            return (self,)
+        try:
+            items = self.size()
+        except (CallError, ValueError, OSError):
+            items = self.limit or 0
+        count = -(-items // most)
+        of = range(1, count + 1)
+        return tuple(self.model_copy(update={"shard": (number, count)}) for number in of) if count > 1 else (self,)
+
+    def size(self) -> int:
+        """Return the number of items, over all shards. Raises DatasetError."""
+        if own.is_own(self.dataset):
+            held = own.size(self.dataset, self.task, self.columns)
+        else:
+            held = size(self.dataset, self.path, self.split)
+        return held if self.limit is None else min(held, self.limit)
+
+    def part(self, size: int) -> range:
+        """Return the positions of this shard's items among `size` in the order drawn; all of them if it is not a
+        shard.
+        """
+        number, count = self.shard or (1, 1)
+        return range(size * (number - 1) // count, size * number // count)
+
+    def chosen_items(self) -> tuple[list[Item], Loaded]:
+        """Return the items, and the record of what the data set contained. Raises DatasetError."""
+        if not own.is_own(self.dataset):
+            items, held = read(self.dataset, self.path, self.split, self.limit, self.seed)
+            part = self.part(len(items))
+            return items[part.start : part.stop], held
+        if self.shard is None:
+            drawn = own.read(self.dataset, self.task, self.columns, self.limit, self.seed, 0, self.keep)
+        else:
+            part = self.part(self.size())
+            drawn = own.read(self.dataset, self.task, self.columns, len(part), self.seed, part.start, self.keep)
+        loaded = loaded_record(self.dataset, drawn.of, drawn.rows, drawn.dropped)
+        loaded = loaded.model_copy(update={"digest": own.digest_of_content(self.dataset)})
+        return require_items(drawn.rows, self.dataset), loaded

@@ -16,10 +16,9 @@ from pydantic import Field
 
 from ..events import CallError, Frozen, Prompt, Recorded, Request, Sampling, Usage
 from ..journal import NewerSchemaError
-from ..labs.base.cases import Case, Reading, Trial
 from ..labs.base.declared import Means, Metric, declared
 from ..labs.base.lab import Lab, Robots
-from ..labs.base.report import Report
+from ..labs.base.report import Case, Reading, Report, Trial
 from ..labs.base.spec import BadInputError, Spec
 from ..models.robot import Robot, by_id
 from ..models.settings import cost
@@ -29,6 +28,7 @@ from ..runs.context import CaseContext
 from ..runs.engine import UserInput
 from ..runs.labels import LONGEST_TAG, MOST_OF_SCHEME, JudgedCase, Scheme
 from ..runs.library import RunNotFoundError
+from ..scene import Mark
 from ..score import Figure, Score, undefined
 from ..statistics import kappa_interval
 from ..store import label_agreement
@@ -92,7 +92,7 @@ def prompt(spec: JudgeSpec, about: ToJudge) -> Prompt:
     """Build the question about a case. The person's label is not in it."""
     slots = {
         "asked": about.asked,
-        "answer": about.answer or "(no answer could be parsed)",
+        "answer": about.answer or "(no answer could be read)",
         "explanation": about.explanation,
         "question": spec.question,
         "labels": ", ".join(spec.labels),
@@ -109,6 +109,7 @@ class JudgeView(Report):
     given: Mapping[str, ToJudge]
     judged: Mapping[str, JudgedCase]
 
+    mark_words: ClassVar[Mapping[Mark, str]] = {"kept": "agrees", "broken": "differs", "not settled": "judged"}
     outcomes: ClassVar[Mapping[str, Means]] = {
         "agrees": "kept",
         "differs": "broken",
@@ -177,7 +178,7 @@ class JudgeView(Report):
             return ["Not judged yet."]
         if self.outcome == "failed":
             why = next((f": {drop.detail}" for drop in self.log.drops if drop.detail), ".")
-            return [f"Nothing was judged{why}"]
+            return [f"No case was judged{why}"]
         if score.value is None:
             return [f"The judge could not be tested: {score.reason}."]
         bounds = "" if score.low is None else f" (95% interval {score.low:.2f} to {score.high:.2f})"
@@ -185,8 +186,8 @@ class JudgeView(Report):
         words = {
             True: f"The judge agrees with the person: {said}.",
             False: f"The judge failed its test: {said}. A kappa of {LEAST:.2f} is needed.",
-            None: f"The judge is not tested: {said}, and {NEEDED} labelled cases are needed, of which {OF_SECOND} must "
-            "have a label other than the most frequent one.",
+            None: f"The judge is not tested: {said}. A test takes {NEEDED} labelled cases, {OF_SECOND} of them with "
+            "another label than the most frequent one.",
         }
         unread = sum(not one.label for one in self.judged.values())
         lines = [words[detail["passed"]], f"{len(self.judged):,} of {len(self.given):,} cases are judged."]
@@ -243,8 +244,8 @@ class JudgeLab(Lab):
     title = "Judge"
     question = "Does a judge model label explanations as a person does?"
     about = (
-        "One question about each of many explanations, answered with the labels of your own scheme. **First it is "
-        "tested on your labels.**"
+        "A model answers one question about each of many explanations, with the labels of your own scheme. **First it "
+        "is tested on your labels.**"
     )
     icon = ":material/gavel:"
     hidden = True
@@ -384,8 +385,8 @@ def to_ask(
     labelled = sum(bool(case.gold) for case in cases)
     if labelled < NEEDED:
         raise ValueError(
-            f"Label at least {NEEDED} cases with an explanation under {scheme.shown} first: they are the judge's test. "
-            f"You have {labelled}."
+            f"First label at least {NEEDED} cases that have an explanation, under “{scheme.shown}”. The judge is "
+            f"tested on these. You have labelled {labelled} so far."
         )
     digest = hashlib.sha256("\n".join(case.model_dump_json() for case in cases).encode()).hexdigest()[:16]
     spec = JudgeSpec(

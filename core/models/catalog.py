@@ -13,13 +13,12 @@ from pydantic import SecretStr
 from ..events import CallError, Event, Frozen, Model
 from ..journal import find, list_journals
 from . import download, local
-from .cache import Cached, ResponseCache
+from .cache import Cached, GivenWords, Replay, ResponseCache
 from .connection import Connection, connect
 from .endpoint import Endpoint
 from .error_mapping import did_you_mean
 from .errors import EndpointSettingError, ModelNotFoundError, failure
 from .ids import GIVEN, OWN
-from .replay import GivenWords, Replay
 from .settings import PRESETS, EndpointConfig, price_of
 
 Kind = Literal["control", "own", "local", "endpoint", "replay"]

@@ -439,7 +439,8 @@ def _named_at_end(sentence: str, offered: _Options) -> str | None:
         or not stands(sentence, at, len(sentence), doubts=True)
     ):
         return None
-    return only(offered.mentioned(clause)) if cleft or RE.option_names.search(clause) else None
+    names = cleft or RE.option_names.search(clause) or sentence[:at].endswith("= ")
+    return only(offered.mentioned(clause)) if names else None
 
 
 def _only_capital(text: str, options: _Options) -> str | None:

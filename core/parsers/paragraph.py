@@ -315,11 +315,13 @@ def paragraph(text: str, original: str = "") -> str | None:
     is_none = begins_as_refusal(text) or asks_back(text) or is_suggestions(text)
     if RE.is_label.fullmatch(text) or (is_none and not is_whole):
         return None
+    rest = _after_label(text)
+    if original and _is_list(rest if edit is None else edit) and not _is_list(original):
+        return None
     if edit is not None:
         # A remaining arrow is between an old wording and a new one, and it is unknown where these begin and end.
         return None if RE.arrow.search(edit) and not RE.arrow.search(original) else _clean(edit, original)
-    rest = _after_label(text)
-    if original and (rest == text or _is_list(rest)):
+    if original and rest == text:
         return None
     found = _tabled(text.splitlines()) or _html(text) or without_remarks(rest)
     return _clean(found)

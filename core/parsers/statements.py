@@ -237,8 +237,13 @@ def statements_in(
     listed = RE.item.match(last) and RE.item.match(above[above.rfind("\n") + 1 :])
     ends = [] if listed else islice(re.finditer(r"\A|[.!?:–—] |(?:→|[-=]>) ?", last), _MOST)
     for at in {end.end() for end in ends}:
-        if begins := alone(last[at:], first):
+        is_aside = last.rfind("(", 0, at) > last.rfind(")", 0, at)
+        if not is_aside and (begins := alone(last[at:], first)):
             yield Statement(begins.value, len(text), FIRM)
+    lines = islice(re.finditer(r"^[^\n]{0,30}[^\n:]$", text, re.MULTILINE), _MOST)
+    for line in lines:
+        if not RE.item.match(line[0]) and (begins := alone(line[0], first)):
+            yield Statement(begins.value, line.start(), FIRM)
     for match in (
         match
         for form in (RE.in_brackets, RE.above_reasons, RE.value_is)
@@ -252,6 +257,8 @@ def statements_in(
             if begins is None or passes(text, match.start(), match.end()):
                 continue
             weight = FIRM if marker is RE.label else stands(text, match.start(), match.end(), doubts)
+            if doubts and marker is not RE.label and RE.condition_behind.match(text, match.end() + begins.end):
+                continue
             if weight == LOOSE and RE.others_say.match(text, match.start()):
                 weight = OTHERS
             if weight:

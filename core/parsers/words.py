@@ -99,7 +99,7 @@ def word_list(text: str) -> list[str] | None:
     text = indent + STRUCK.sub("", RE.struck_item.sub("", concluded(without_echo(spoken(text)), label="")))
     text = RE.list_tex.sub(r"\1", text)
     parsed = json_in(text)
-    if parsed is not None and (text.startswith(("[]", "{}")) or _strings(parsed)):
+    if parsed is not None and (text.startswith(("[]", "{")) or _strings(parsed)):
         return _tidy(_strings(parsed))
     if re.fullmatch(r"(?i)[.?!…\s]*|(?:no|yes|not applicable)\W*", text) or names_nothing(text) or asks_back(text):
         return None
@@ -202,6 +202,8 @@ def _listed(lines: Sequence[str]) -> list[str]:
     bullets = _one_level(bullets, any(RE.second.match(line) for line in lines))
     outermost = min((indent for indent, _ in bullets), default=0)
     only_headings = _only_headings(bullets, outermost)
+    if not only_headings and len(bullets) > 2 and all(re.fullmatch(r"[^\W\d_]+", content) for _, content in bullets):
+        return [content for _, content in bullets]  # single words, however deep
     below_heading = True
     words: list[str] = []
     for k, (indent, content) in enumerate(bullets):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..events import now
-from ..labs.base.annotation import AnnotationTask
+from ..labs.base.declared import AnnotationTask
 from ..runs.annotation_sets import (
     AnnotationError,
     AnnotationState,

@@ -1,20 +1,32 @@
-"""Tables for download: a table as a file, and the rows that a filter selects."""
+"""Files for download: tables, the rows that a filter selects, and runs as a log of Inspect."""
 
 from __future__ import annotations
 
 import io
+import json
+import math
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
+
+from pydantic_core import PydanticSerializationError, to_json
 
 from ..labs.base.declared import FACETS
+from ..labs.base.lab import Lab
+from ..labs.base.report import View
+from ..rulesets import RULES
+from ..scene import Claim, Part
 from ..store import label_agreement
 from ..store.filters import OWN_LABELS, STATUS
 from ..store.listing import Selection
 from ..store.schema import quoted_names, table_of
 from ..text.display import csv
+from ..transcript import Call, CaseLog, Transcript
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
 
 Kind = Literal["csv", "parquet", "jsonl"]
 
@@ -146,3 +158,166 @@ def kind_of(file: Path) -> Kind:
     if kind not in FORMATS:
         raise ValueError(f"{file.name} should end in .{', .'.join(FORMATS)}.")
     return kind
+
+
+# Runs as a log of Inspect (`.eval`, version 2 of its format), written without inspect_ai. A case is a sample with
+# the id RUN/CASE.
+
+
+_LEVEL = 1
+"""Compression level of the zip: higher ones take three times as long for little."""
+
+
+def write(target: BinaryIO, runs: Iterable[tuple[Lab, Transcript]]) -> int:
+    """Write the cases of the runs into a log, and return their number. The model of the log is `none/none` if the runs
+    have different ones; each sample names its own.
+    """
+    summaries: list[dict[str, Any]] = []
+    written: list[Transcript] = []
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as log:
+        for lab, run in runs:
+            written.append(run)
+            for case in run.cases:
+                one = _sample(lab, run, case)
+                log.writestr(f"samples/{one['id']}_epoch_1.json", _json(one))
+                kept = {name: one[name] for name in ("id", "epoch", "input", "target", "scores", "metadata")}
+                summaries.append({**kept, "completed": True, "error": one.get("error", {}).get("message")})
+        header = _header(written, summaries)
+        log.writestr("_journal/start.json", _json({name: header[name] for name in ("version", "eval", "plan")}))
+        log.writestr("summaries.json", _json(summaries))
+        log.writestr("header.json", _json(header))
+    return len(summaries)
+
+
+def _json(value: object) -> bytes:
+    try:
+        return to_json(value, inf_nan_mode="constants", fallback=str)
+    except PydanticSerializationError:  # half of a surrogate pair, as a model may write it
+        return json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace")
+
+
+def _header(runs: list[Transcript], samples: list[dict[str, Any]]) -> dict[str, Any]:
+    begun = [run.started for run in runs if run.started]
+    models = {str(one.spec.get("model") or "none/none") for one in begun}
+    labs = {one.lab for one in begun}
+    created = min(one.at for one in begun).isoformat(timespec="seconds") if begun else "1970-01-01T00:00:00+00:00"
+    name = next(iter(labs)) if len(labs) == 1 else "explanations"
+    is_done = all(run.status == "completed" for run in runs)
+    about = {
+        "eval_id": begun[0].run if begun else name,
+        "run_id": begun[0].run if begun else name,
+        "created": created,
+        "task": name,
+        "task_id": name,
+        "dataset": {"name": name, "samples": len(samples), "sample_ids": [one["id"] for one in samples]},
+        "model": next(iter(models)) if len(models) == 1 else "none/none",
+        "config": {"epochs": 1},
+        "packages": {"explain-yourself": begun[0].app} if begun else {},
+        "metadata": {
+            one.run: {"lab": one.lab, "spec": one.spec, "seed": one.seed, "figures": _run_figures(run)}
+            for run in runs
+            if (one := run.started)
+        },
+    }
+    completed = sum(one["error"] is None for one in samples)
+    return {
+        "version": 2,
+        "status": "success" if is_done else "cancelled",
+        "eval": about,
+        "plan": {"name": "plan", "steps": [], "config": {}},
+        "results": {"total_samples": len(samples), "completed_samples": completed, "scores": []},
+        "stats": {"started_at": created, "completed_at": created},
+    }
+
+
+def _run_figures(run: Transcript) -> list[dict[str, Any]]:
+    """The figures of a whole run, as in its journal."""
+    scores = run.places[""].scores.values() if "" in run.places else ()
+    return [one.model_dump(mode="json", include={"metric", "rules", *_FIGURE}) for one in scores if not one.item]
+
+
+_FIGURE = ("value", "low", "high", "n", "of", "detail")
+
+
+def _sample(lab: Lab, run: Transcript, case: str) -> dict[str, Any]:
+    log = run.case(case)
+    view = lab.view(log)
+    # The whole scene is not made: cards and verdict take most of the time, and a log has none.
+    heading, parts, claim = view.heading(), tuple(view.asked()), view.claim() or Claim()
+    begun = run.cases[case]
+    model = str(log.spec.get("model") or "none/none")
+    failed = [drop.detail for drop in log.drops if not drop.item and drop.reason == "error"]
+    turn = {"role": "assistant", "content": said(claim), "source": "generate", "model": model}
+    choices = [{"message": turn, "stop_reason": "stop"}] if turn["content"] else []
+    sample = {
+        "id": f"{log.started.run if log.started else ''}/{case}",
+        "epoch": 1,
+        "input": _asked(heading, parts) or begun.title or case,
+        "target": claim.gold,
+        "messages": list(_messages(log, claim, view)),
+        "output": {"model": model, "choices": choices, "completion": turn["content"]},
+        "scores": dict(_scores(lab, view, log, begun.result or {})),
+        "metadata": {
+            **begun.columns,
+            "run": log.started.run if log.started else "",
+            "case": case,
+            "lab": lab.title,
+            "model": model,
+            "answer": claim.answer,
+            "explanation": "\n\n".join(part.text for part in claim.parts),
+        },
+        "store": {},
+        "events": [],
+        "attachments": {},
+    }
+    if failed:
+        sample["error"] = {"message": failed[0], "traceback": "", "traceback_ansi": ""}
+    return sample
+
+
+def _asked(heading: str, parts: Sequence[Part]) -> str:
+    """What the model was asked: the title, and below it the texts that are not the title."""
+    title = [heading] if heading and all(part.text != heading for part in parts) else []
+    return "\n\n".join([*title, *(part.text for part in parts)])
+
+
+def said(claim: Claim) -> str:
+    """Return the explanation, which ends with the answer, as a reader of such logs expects."""
+    text = "\n\n".join(part.text for part in claim.parts)
+    answer = f"So the answer is {claim.answer}." if claim.answer else ""
+    return text if text.endswith(answer) else f"{text} {answer}".strip()
+
+
+def _messages(log: CaseLog, claim: Claim, view: View) -> Iterator[dict[str, Any]]:
+    """Yield question and raw answer of each call behind the explanation, then of each trial. The demonstrations before
+    a question, equal for all, are left out.
+    """
+    calls, trials = log.calls, {"": claim.calls} | {id: trial.calls for id, trial in view.trials.items()}
+    placed = {name: trial for trial, names in reversed(trials.items()) for name in names if name in calls}
+    for name in dict.fromkeys(name for names in trials.values() for name in names if name in calls):
+        yield from _turns(calls[name], {"call": name, "trial": placed[name], "role": calls[name].asked.role})
+
+
+def _turns(call: Call, about: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    last = next((one for one in reversed(call.asked.messages) if one.role == "user"), None)
+    if last is not None:
+        yield {"role": "user", "content": last.content, "source": "input", "metadata": about}
+    if call.answered is not None:
+        said = {"content": call.text, "source": "generate", "model": call.asked.model}
+        yield {"role": "assistant", **said, "metadata": about}
+
+
+def _scores(lab: Lab, view: View, log: CaseLog, result: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the outcome (that of the journaled `result`, if there is one) and each declared figure of the case by each
+    parser. An undefined figure is NaN, which Inspect counts as unscored; so is an outcome that the case does not have
+    yet.
+    """
+    for rules in RULES:
+        outcome = str(result.get(f"outcome_{rules}") or view.by(rules).outcome)
+        yield f"outcome.{rules}", {"value": outcome, "metadata": {"means": lab.means(outcome)}, "history": []}
+        for metric in lab.metrics:
+            if (score := log.score(metric.name, rules)) is not None:
+                value = math.nan if score.value is None else score.value
+                about = {name: getattr(score, name) for name in _FIGURE[1:]}
+                shown = {"value": value, "explanation": metric.title, "metadata": about, "history": []}
+                yield f"{metric.name}.{rules}", shown

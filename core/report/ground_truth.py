@@ -8,8 +8,8 @@ from ..errors import ExplainError
 from ..labs.base.lab import Lab
 from ..models.ids import GIVEN
 from ..statistics import FEW, Interval, auroc, placements
+from ..text.compare import content_words, words
 from ..text.display import count_noun
-from ..text.shared_words import content_words, words
 from ..transcript import Transcript
 
 WORDS = {

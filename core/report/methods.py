@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..datasets.items import Loaded
 from ..datasets.own import without_folder
-from ..events import Sampling, Served
+from ..events import Sampling, Served, Started
 from ..labs.base.declared import Metric
 from ..labs.base.lab import Lab
 from ..models.ids import is_control
+from ..paper_figures import source
 from ..runs.bundle import IMPORTED
+from ..runs.engine import app_version
 from ..runs.verify import Verified
 from ..score import Score
 from ..statistics import FEW, group_statistics
@@ -24,10 +26,11 @@ from ..text import templates
 from ..text.display import count_noun
 from ..text.templates import PREFIX
 from ..transcript import Difference, differences, name_of
-from . import request_notes
+from . import run_scene
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
 
 _OURS = "('', 'repaired')"
 
@@ -171,7 +174,7 @@ def _sent(ask: Any) -> Iterator[str]:
             # These are reported above and below.
             if difference.name != "temperature" and difference.kind != "served":
                 found[difference] += one.n
-    yield from request_notes.request_notes(found, answers)
+    yield from run_scene.request_notes(found, answers)
     served = {(one.model, _server(one.served)) for one in calls if one.served is not None}
     if served:
         yield f"Answered by, as the servers say: {_by(sorted(served))}."
@@ -235,8 +238,8 @@ def _in_words(value: object) -> str:
 
 def _server(served: Served) -> str:
     """A model as its server names it, with the server's name for its configuration."""
-    return request_notes.shown(served.model) + (
-        f", configuration {request_notes.shown(served.fingerprint)}" if served.fingerprint else ""
+    return run_scene.shown(served.model) + (
+        f", configuration {run_scene.shown(served.fingerprint)}" if served.fingerprint else ""
     )
 
 
@@ -379,3 +382,42 @@ def _by(roles: Sequence[tuple[Any, ...]]) -> str:
 
 def _listed(words: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(words))
+
+
+# BibTeX for the app and for the papers that labs follow. CITATION.cff holds the same facts.
+
+
+TITLE = "Explain Yourself: an explorer that holds language models to their own explanations"
+AUTHOR = "The Explain Yourself maintainers"
+
+
+def bibtex(runs: Iterable[Started]) -> str:
+    """Return the entry of the app, with the versions that made `runs`, and an entry for the paper of each of their
+    labs. Without a known version it is the current one.
+    """
+    runs = list(runs)
+    versions = dict.fromkeys(f"{run.app} ({run.commit})" if run.commit else run.app for run in runs if run.app)
+    # The braces keep the author in one piece and the title in its capitals.
+    app = {"author": f"{{{AUTHOR}}}", "title": f"{{{TITLE}}}", "version": ", ".join(versions) or app_version()}
+    papers = [paper for lab in dict.fromkeys(run.lab for run in runs) if (paper := source(lab))]
+    return "\n\n".join([_entry("software", "explain_yourself", app), *map(_paper, papers)])
+
+
+def _paper(paper: dict[str, str]) -> str:
+    surname = paper["bibtex"].partition(",")[0].lower()
+    return _entry(
+        "misc",
+        f"{surname}{paper['year']}",
+        {
+            "author": paper["bibtex"],
+            "title": f"{{{paper['title']}}}",
+            "year": paper["year"],
+            "eprint": paper["arxiv"],
+            "archiveprefix": "arXiv",
+        },
+    )
+
+
+def _entry(kind: str, key: str, fields: dict[str, str]) -> str:
+    lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items())
+    return f"@{kind}{{{key},\n{lines}}}"

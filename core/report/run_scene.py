@@ -1,16 +1,148 @@
 """The scene of a run with several cases: one function for every lab, from its summary and its words for runs."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from itertools import combinations
+from typing import Literal, NamedTuple
 
 from ..events import Scored
 from ..labs.base.declared import Metric
 from ..labs.base.lab import Lab
+from ..models.ids import GIVEN
 from ..scene import Bar, FigureLine, Mark, RunScene, Scene, Tally, Tile, Verdict, from_emphasis
+from ..statistics.comparisons import PairedComparison, compare
+from ..text.display import count_noun
 from ..text.display import count_noun as plural
-from ..transcript import CaseProgress, Transcript
-from . import request_notes, sources
+from ..transcript import CaseProgress, Difference, Transcript, is_version
+
+# Explanations from several sources (an expert, another model), compared on the questions that both explain.
+
+
+COLUMN = "source"
+"""The column of a case that says whose explanation is given."""
+MOST_SOURCES = 8
+"""How many sources are compared, the most frequent ones."""
+
+
+class SourcePair(NamedTuple):
+    """Two sources, and the lab's headline figure of their explanations over the questions that both have; `items` is
+    paired by question.
+    """
+
+    first: str
+    second: str
+    items: PairedComparison
+
+
+def compared(lab: Lab, run: Transcript) -> Iterator[SourcePair]:
+    """Yield each pair of sources of a run with given explanations, by the updated parser. Several explanations of one
+    question by one source count as their mean.
+    """
+    held: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    cases: Counter[str] = Counter()
+    for case, progress in run.cases.items():
+        source = progress.columns.get(COLUMN, "")
+        log = run.case(case)
+        given = next((call.asked for call in log.calls.values() if call.asked.model == GIVEN), None)
+        score = log.score(lab.headline, "repaired")
+        if source and given is not None:
+            cases[source] += 1
+            if score is not None and score.value is not None:
+                held[source][given.messages[0].content].append(score.value)
+    kind = lab.metric(lab.headline).kind
+    means = {one: {asked: sum(all) / len(all) for asked, all in held[one].items()} for one in cases}
+    for first, second in combinations((one for one, _ in cases.most_common(MOST_SOURCES)), 2):
+        yield SourcePair(first, second, compare(means[first], means[second], kind))
+
+
+def lines(lab: Lab, run: Transcript) -> Iterator[FigureLine]:
+    """Yield a line for each pair of sources that have a question in common."""
+    metric = lab.metric(lab.headline)
+    for one in compared(lab, run):
+        of = one.items
+        if of.difference is None or of.mean_a is None or of.mean_b is None:
+            continue
+        ends = "" if of.low is None or of.high is None else f", {of.low:+.2f} to {of.high:+.2f}"
+        yield FigureLine(
+            title=f"{metric.title}: {one.first} − {one.second}",
+            value=f"{of.difference:+.2f}{ends}",
+            help=f"The difference over the questions that both explain ({of.mean_a:.2f} and {of.mean_b:.2f}).",
+            n=of.n,
+            of=of.of,
+        )
+
+
+# Sentences on how a run's calls were sent and served, if that differs from what was requested.
+
+
+_LONGEST = 80
+"""The most characters of a model's name, which a server may make as long as it likes."""
+
+_MOST = 3
+"""How many substitute models are named."""
+
+
+def notes_of_run(run: Transcript) -> list[str]:
+    """Sentences on how the run's calls were sent and served; empty if all was as requested."""
+    return request_notes(run.differences, run.answers)
+
+
+def request_notes(found: Mapping[Difference, int], answers: Mapping[str, int]) -> list[str]:
+    """A sentence for each difference. `found` counts the answers that have it; `answers` counts all, by the model that
+    was asked.
+    """
+    return [*_not_sent(found), *_system_text(found), *_served(found, answers)]
+
+
+def _not_sent(found: Mapping[Difference, int]) -> Iterator[str]:
+    refused: dict[str, list[str]] = {}
+    for one in sorted(one for one in found if one.kind == "not sent"):
+        refused.setdefault(one.model, []).append(setting(one.name))
+    by_settings: dict[tuple[str, ...], list[str]] = {}
+    for model, settings in refused.items():
+        by_settings.setdefault(tuple(settings), []).append(shown(model))
+    for names, models in by_settings.items():
+        listed = joined(names)
+        were, them = ("was", "it") if len(names) == 1 else ("were", "them")
+        refuse = "refuses" if len(models) == 1 else "refuse"
+        yield f"{listed[:1].upper()}{listed[1:]} {were} not sent: {joined(models)} {refuse} {them}."
+
+
+def _system_text(found: Mapping[Difference, int]) -> Iterator[str]:
+    models = sorted(shown(one.model) for one in found if one.kind == "system text")
+    if models:
+        takes = "takes" if len(models) == 1 else "take"
+        yield f"The system text was put into the first user message: {joined(models)} {takes} no system message."
+
+
+def _served(found: Mapping[Difference, int], answers: Mapping[str, int]) -> Iterator[str]:
+    served = sorted((one for one in found if one.kind == "served"), key=lambda one: (-found[one], one))
+    for one in served[:_MOST]:
+        n, of, asked = found[one], answers.get(one.model, 0), shown(one.model)
+        some = f" in {n:,} of {count_noun(of, 'call')}" if n < of else ""
+        if is_version(one.model, one.name):
+            yield f"{asked} was served as {shown(one.name)}{some}."
+        else:
+            yield f"{shown(one.name)} answered instead of {asked}{some}."
+    if len(served) > _MOST:
+        yield f"{count_noun(len(served) - _MOST, 'more model')} answered in another model's place."
+
+
+def setting(name: str) -> str:
+    """A setting's name in words."""
+    return {"top_logprobs": "log probabilities"}.get(name, name.replace("_", " "))
+
+
+def shown(model: str) -> str:
+    """A model's name for a sentence, without characters that mark emphasis, shortened if too long."""
+    name = " ".join(model.replace("*", "").split())
+    return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
+
+
+def joined(words: list[str] | tuple[str, ...]) -> str:
+    """Words as a list in a sentence: "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
 
 MOST_FIGURES = 200
 """The most lines: a figure may appear once for each of a thousand explanations."""
@@ -43,7 +175,7 @@ def of_run(lab: Lab, run: Transcript, active: bool = False) -> RunScene:
         verdict=with_caution(made, lab, run),
         tiles=tiles,
         ledger=ledger,
-        figures=(*lab.run_summary.figures(run), *sources.lines(lab, run), *_figures(lab, run)),
+        figures=(*lab.run_summary.figures(run), *lines(lab, run), *_figures(lab, run)),
     )
 
 
@@ -51,7 +183,7 @@ def with_caution(verdict: Verdict, lab: Lab, run: Transcript) -> Verdict:
     """The verdict with cautions: how many answers of the run were cut, and what was sent or served differently from
     what was requested.
     """
-    words = " ".join(filter(None, (_cut_answers(lab, run), *request_notes.of_run(run))))
+    words = " ".join(filter(None, (_cut_answers(lab, run), *notes_of_run(run))))
     return verdict.model_copy(update={"caution": from_emphasis(words)}) if words else verdict
 
 

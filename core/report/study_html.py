@@ -16,13 +16,15 @@ from ..datasets.own import without_folder
 from ..labs.base.lab import Lab
 from ..labs.base.spec import knobs
 from ..statistics import FEW
-from ..studies import multiverse, tables
+from ..studies import table_cells, tables
+from ..studies.estimate import StudyEstimate
 from ..studies.plan import Planned, Study
-from ..studies.run_status import SHIFT, RunStatus, StudyState, Tokens
+from ..studies.run_status import SHIFT, RunStatus, StudyProgress, StudyState, Tokens
 from ..studies.table_cells import Row, has_figures, pivot
+from ..text.display import count_noun
 from ..transcript import Transcript, shares
-from . import case_html
-from .case_html import Chosen
+from . import standalone_html
+from .standalone_html import Chosen, template
 from .viewer_assets import in_one_scope
 
 # A table's cells as a picture: a line for each with its interval, its required value, and the value that a paper
@@ -104,13 +106,13 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
     apart = groupby(rows, lambda row: (str(row["table"]), row["column"] if row["table"] == tables.CONTROLS else ""))
     made = [_table(title, list(cells)) for (title, _), cells in apart]
     labs_used = {run.lab.name: run.lab for run in study.runs}.values()
-    return case_html.page(
+    return standalone_html.page(
         "report.html",
-        case_html.part("page.css") + case_html.part("report.css"),
-        f"{in_one_scope()}\n{case_html.part('page.js')}",
+        standalone_html.part("page.css") + standalone_html.part("report.css"),
+        f"{in_one_scope()}\n{standalone_html.part('page.js')}",
         **{"study": study, "rows": rows, "stand": state.runs, "methods": methods, "early": len(state.early)},
         **{"written": f"{datetime.now(UTC):%d %B %Y, %H:%M}"},
-        **{"few": FEW, "shift": SHIFT, "most": case_html.MOST},
+        **{"few": FEW, "shift": SHIFT, "most": standalone_html.MOST},
         unfinished=_unfinished(state, study.runs),
         without_controls=_unfinished(state, study.controls),
         wrong=tables.instrument_faults(labs, frame),
@@ -181,11 +183,11 @@ def _facts(lab: Lab, runs: Sequence[Planned], stand: Mapping[str, RunStatus]) ->
 
 def _table(title: str, cells: list[Row]) -> dict[str, Any]:
     """A table for data/page/table.html: its cells by row and column, or only a note that says why there are none."""
-    cells, still = multiverse.moved(cells)
+    cells, still = table_cells.moved(cells)
     if is_nothing := bool(cells) and not has_figures(cells):
         still, cells = " ".join(filter(None, [*(cell["note"] for cell in cells), still])), []
     columns, rows = pivot(cells)
-    is_range = title.startswith(multiverse.TITLE) and not is_nothing
+    is_range = title.startswith(table_cells.TITLE) and not is_nothing
     return {
         **{"title": title, "columns": columns, "rows": rows, "remark": still},
         **{"is_range": is_range, "picture": None if is_range else lines(cells)},
@@ -198,7 +200,7 @@ def _chosen(rows: Sequence[Row]) -> list[Place]:
     """The first case of every cell, then the second, and so on, as many as fit."""
     behind = [row["behind"][:PER_CELL] for row in rows]
     return list(dict.fromkeys(place for several in zip_longest(*behind) for place in several if place))[
-        : case_html.MOST
+        : standalone_html.MOST
     ]
 
 
@@ -214,6 +216,21 @@ def _cases(study: Study, folder: Path, places: Sequence[Place]) -> dict[Place, d
         for event in journal.read(journal.path_for(folder, id)).events:
             state.apply(event)
         for case in cases:
-            shown = case_html.of_case(Chosen(runs[id].lab, state, case), prompts=False)
+            shown = standalone_html.of_case(Chosen(runs[id].lab, state, case), prompts=False)
             found[id, case] = shown | {"way": runs[id].lab.facets(state.case(case).spec, case).get("how", "")}
     return {place: found[place] for place in places}
+
+
+# A study's estimate and its progress, in lines for a person (`data/page/estimate.txt` and `progress.txt`).
+
+
+def of_estimate(plan: StudyEstimate) -> list[str]:
+    """The estimate of what the study will use, in lines."""
+    missing = Counter(plan.missing.values())
+    return template("estimate.txt").render(plan=plan, missing=missing, shift=SHIFT, few=FEW).splitlines()
+
+
+def of_progress(now: StudyProgress) -> list[str]:
+    """The progress of the study, in lines."""
+    cells = {f"{cell.lab}  {cell.cell}".rstrip(): cell for cell in now.cells}
+    return template("progress.txt").render(now=now, cells=cells, counted=count_noun).splitlines()

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from .. import journal
 from ..labs.base.lab import Lab
 from ..report import scenes
+from ..report.evidence import is_predictable
 from ..report.game import making
 from ..report.game.pack import UNKNOWN, GamePackError, PackCard, load_pack
-from ..report.redaction import is_predictable
 from ..runs.library import of_today
 from ..scene import Card, Plot
 from ..transcript import Transcript, transcript

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import segno
 
-from ..report import case_html
+from ..report import standalone_html
 from ..report.viewer_assets import drawing_class, drawing_files, in_one_scope
 from ..text.display import csv
 from .events import RATINGS
@@ -27,12 +27,12 @@ class Page(NamedTuple):
 @cache
 def of_app(is_wall: bool) -> Page:
     """The page that the app serves at `/wall` or at `/join`. It holds nothing of any room."""
-    body = case_html.page(
+    body = standalone_html.page(
         "room.html",
-        f"{case_html.part('game.css')}main {{ max-width: none; padding: 0; }}\n",
-        f"{in_one_scope(drawing=('parts.js', 'game.js'))}\n{drawing_class()}\n{case_html.part('room.js')}",
+        f"{standalone_html.part('game.css')}main {{ max-width: none; padding: 0; }}\n",
+        f"{in_one_scope(drawing=('parts.js', 'game.js'))}\n{drawing_class()}\n{standalone_html.part('room.js')}",
         title="Present to a class" if is_wall else "Join a class",
-        room_style=drawing_files()[0] + case_html.part("room.css"),
+        room_style=drawing_files()[0] + standalone_html.part("room.css"),
         screen="wall" if is_wall else "phone",
     )
     return Page(body, gzip.compress(body, 9, mtime=0))
@@ -77,10 +77,10 @@ def _revealed(room: Room) -> list[dict[str, Any]]:
 
 def to_keep(room: Room) -> bytes:
     """What a class predicted, as an HTML file that needs nothing else: revealed cards, counted votes, no names."""
-    style = case_html.based(case_html.part("room_kept.css"))
-    made = case_html.template("room_kept.html").render(
+    style = standalone_html.based(standalone_html.part("room_kept.css"))
+    made = standalone_html.template("room_kept.html").render(
         style=style,
-        style_hash=case_html.digest(style),
+        style_hash=standalone_html.digest(style),
         title=room.opened.title,
         people=len(room.people),
         arms=[_COLUMNS[arm] for arm in room.arms],

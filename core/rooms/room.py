@@ -2,7 +2,7 @@
 
 A room goes from card to card: the vote is open, then closed, then the card is revealed. `check` says whether an event
 is possible, and `apply` takes it in, for a live room and for a replay alike. Screens are made by naming what they may
-hold (`core.report.redaction`), so what is not revealed is in none of them.
+hold (`core.report.evidence`), so what is not revealed is in none of them.
 """
 
 from collections import Counter

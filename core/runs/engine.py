@@ -22,9 +22,8 @@ from ..datasets.items import BROKEN, Loaded
 from ..errors import name_in_journals
 from ..events import CallError, Event, Failed, Finished, Fork, Frozen, OutOfReachError, Recorded, Started
 from ..journal import JournalFullError, JournalInUseError
-from ..labs.base.cases import Begun, Case, Result, Trial
 from ..labs.base.lab import Lab
-from ..labs.base.report import Report
+from ..labs.base.report import Begun, Case, Report, Result, Trial
 from ..labs.base.spec import MOST_CASES, BadInputError, Spec
 from ..package_data import ROOT
 from ..policy import child_environment
@@ -74,7 +73,7 @@ class RunRequest:
     `mend`: repeat failed calls or restore lines missing from its journal, even if it completed.
 
     `reread_from` is the run whose answers it parses again, `predicted_from` the one whose answers it uses with another
-    predictor, `forked_from` the edit that it continues from (`core.runs.fork`); `owner` is the owner's name, `study`
+    predictor, `forked_from` the edit that it continues from (`core.runs.driver`); `owner` is the owner's name, `study`
     the study it belongs to.
     """
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from .. import archives, home, journal
+from .. import home, journal
 from ..errors import ExplainError
 from ..events import Event, Finished, Frozen, Recorded, Shared, Started
 from ..journal import Fault, NewerSchemaError, Tail
@@ -177,7 +177,7 @@ class RunLibrary:
 
     def is_recording(self, run_id: str) -> bool:
         """Whether the run came with the app. Raises RunNotFoundError."""
-        unpacked = archives.folder(self._recordings) if self._recordings else None
+        unpacked = home.unpacked_folder(self._recordings) if self._recordings else None
         return self.path(run_id).parent in (self._recordings, home.priors(), unpacked)
 
     def shared(self, run_id: str) -> bool:

@@ -25,9 +25,8 @@ from ..rulesets import PARSER_NAMES
 from ..transcript import Transcript, name_of, transcript
 from .bundle import IMPORTED, from_path
 from .context import is_same, recorded
-from .driver import new_reading
+from .driver import narrowed, new_reading
 from .engine import RunIO, app_version, execute
-from .fork import narrowed
 
 log = logging.getLogger(__name__)
 
@@ -141,7 +140,7 @@ def verify(path: Path, labs: Mapping[str, Lab], replaying: Replaying, seconds: f
 def verified(
     lab: Lab, spec: Spec, run_id: str, history: Sequence[Event], answers: Model, seconds: float | None = None
 ) -> Verified:
-    """Parse the run again from its `answers` (`core.models.replay`), with the current parsers, and compare. An
+    """Parse the run again from its `answers` (`core.models.cache`), with the current parsers, and compare. An
     unfinished run may lack findings that the new parse has. Raises TimeoutError.
     """
     going = new_reading(lab, spec, run_id, history)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .unsupported import NAMED
+from .rewriting import NAMED
 
 if TYPE_CHECKING:
     from pydantic_monty import ExternalModule

@@ -29,10 +29,8 @@ from ..package_data import ROOT
 from ..policy import child_environment
 from ..runs.fairness import FairSemaphore
 from . import Value, process
-from .os_hardening import OSLimits
-from .process import Outcome
-from .rewriting import names_numbers
-from .unsupported import mark_unsupported
+from .process import OSLimits, Outcome
+from .rewriting import mark_unsupported, names_numbers
 
 SECONDS = 2.0
 MEMORY = 64 * 1024 * 1024

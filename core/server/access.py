@@ -16,10 +16,9 @@ from ..journal import Fault
 from ..labs.base.lab import Lab, Prerequisite, Reads
 from ..labs.base.spec import Spec
 from ..runs.context import Resolve
+from ..runs.driver import ForkPlan
 from ..runs.engine import UserInput
-from ..runs.fork import ForkPlan
-from ..runs.guesses import Played
-from ..runs.labels import BY, Audited, Foretold, Kept, Label
+from ..runs.labels import BY, Audited, Foretold, Kept, Label, Played
 from ..runs.library import RunNotFoundError, Watch
 from ..transcript import Transcript, name_of
 from . import roles
@@ -118,7 +117,7 @@ class RunAccess:
     The owner and the host may do everything with a run. Others may view a shared run, download it and comment on it,
     but never stop or continue it. A teacher may treat all runs as if they were shared, and may share them. The people
     who may share a run may also seal it: `run` then refuses it to everyone else, and `guesses_on` says what they may
-    see of it (`core.report.redaction`).
+    see of it (`core.report.evidence`).
     """
 
     def __init__(self, jobs: JobRunner, visitor: Visitor) -> None:
@@ -268,7 +267,7 @@ class RunAccess:
         return ReadableRun(self, self._jobs, run_id)
 
     def unredacted(self, run_id: str) -> ReadableRun:
-        """The whole run even if it is sealed, only for `core.report.redaction`, which leaves out what the visitor may
+        """The whole run even if it is sealed, only for `core.report.evidence`, which leaves out what the visitor may
         not see. Raises RunNotFoundError and AccessDeniedError.
         """
         self._must_see(run_id)

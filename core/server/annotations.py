@@ -12,8 +12,7 @@ from .. import journal
 from ..events import Event, Frozen, Recorded, Shared, Started
 from ..journal import Journal, NewerSchemaError
 from ..runs.context import recorded
-from ..runs.guesses import ABOUT, Played, guesses, path_of
-from ..runs.labels import BY, Kept, Sealing
+from ..runs.labels import ABOUT, BY, Kept, Played, Sealing, guesses, path_of
 from ..runs.library import (
     RunLibrary,
     RunNotFoundError,

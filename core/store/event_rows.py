@@ -32,12 +32,11 @@ from ..events import (
     Started,
 )
 from ..journal import from_line
-from ..labs.base.cases import Begun, Reading, Result, Trial
 from ..labs.base.declared import FACETS
 from ..labs.base.lab import Lab
+from ..labs.base.report import Begun, Reading, Result, Trial
 from ..rulesets import RULES
-from ..runs.guesses import Played
-from ..runs.labels import JudgedCase, Kept, Label, Sealing
+from ..runs.labels import JudgedCase, Kept, Label, Played, Sealing
 from ..transcript import name_of
 from .schema import StoreTable
 

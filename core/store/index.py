@@ -16,7 +16,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import archives
+from .. import home
 from ..events import Answered, Event, Failed, Recorded
 from . import index_workers
 from .event_rows import BEGUN, RESULT, Row, Rows, new_run, refresh
@@ -44,7 +44,7 @@ def index(store: Store, journals: Path, recordings: bool = False) -> list[str]:
     `recordings`, which come with the app, journals in archives are included. Returns the runs that changed.
     """
     changed = Index(store, journals, recordings).update()
-    if recordings and (archived := archives.folder(journals)) is not None:
+    if recordings and (archived := home.unpacked_folder(journals)) is not None:
         changed = sorted({*changed, *Index(store, archived, recordings).update()})
     return changed
 

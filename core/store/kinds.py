@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..events import Message, Model, Request, Sampling, ignore_text, now
-from ..text.shared_words import content_words
+from ..text.compare import content_words
 from . import vectors
 from .filters import KIND
 from .listing import Selection

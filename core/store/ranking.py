@@ -5,7 +5,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ..text import embed
-from ..text.shared_words import content_words
+from ..text.compare import content_words
 from . import vectors
 from .listing import Listed, RowPlace, Selection
 from .queries import SEEN

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import journal
 from ..events import now
-from ..labs.base.annotation import AnnotationQuestion, AnnotationTask
+from ..labs.base.declared import AnnotationQuestion, AnnotationTask
 from ..labs.base.lab import Lab
 from ..runs import annotation_sets
 from ..runs.annotation_sets import (
@@ -241,11 +241,11 @@ def progress(live: LiveSet, shown: Mapping[str, ShownPage] | None = None) -> Ite
     state = live.state
     made, at = state.made, now()
     people = [one for one in state.people.values() if not one.entered.simulated]
-    yield f"{state.done():,} of {len(made.pages):,} pages have {made.per_item} people each."
+    yield f"{state.done():,} of {len(made.pages):,} pages have been answered by {made.per_item} people each."
     tested = [one for one in people if one.tested is not None]
     passed = sum(one.tested.passed for one in tested if one.tested)
     test = f", {passed} of {len(tested)} passed the qualification test" if tested else ""
-    status = Counter(one.status or ("at work" if state.is_active(one, at) else "abandoned") for one in people)
+    status = Counter(one.status or ("active" if state.is_active(one, at) else "abandoned") for one in people)
     each = ", ".join(f"{n} {word}" for word, n in sorted(status.items()))
     yield f"People: {len(people)}{test}{f' ({each})' if each else ''}."
     if scripted := len(state.people) - len(people):

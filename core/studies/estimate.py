@@ -1,6 +1,8 @@
 """What a study will use, before anything is asked: calls by role, tokens, money, and how precise the result can be."""
 
 import asyncio
+import contextlib
+import json
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,11 +14,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import journal
-from ..datasets.items import Loaded
-from ..datasets.on_data import OnData
+from ..datasets import own, registry
+from ..datasets.items import BROKEN, Loaded
+from ..datasets.registry import OnData, Source, source_of
 from ..events import CallError, ModelAnswer, OnText, Request
-from ..labs.base.cases import Case
 from ..labs.base.lab import Lab, Prerequisite
+from ..labs.base.report import Case
 from ..labs.base.spec import MOST_CASES, Spec
 from ..models.cache import Cached
 from ..models.ids import is_free
@@ -25,11 +28,73 @@ from ..runs import driver
 from ..runs.context import Resolve
 from ..runs.engine import RunIO, RunRequest, execute
 from ..statistics import FEW, items_for_difference, items_for_power, items_for_width, wilson
-from . import required_data
 from .plan import Planned, Study, dataset_of
-from .progress import labels
-from .run_status import RunStatus, StudyState, Tokens, busy_rate, standing
+from .run_status import RunStatus, StudyState, Tokens, busy_rate, labels, standing
 from .tables import measured
+
+# Reports on a study's data files: which rows are broken, and which runs were made from other content.
+
+
+NAMED = 10
+"""How many broken rows are named one by one; the journals have more."""
+
+_SOON = 10
+"""How many first lines of a journal to read; one of them says what the run's data set contains."""
+
+
+def loaded_records(study: Study, folder: Path) -> Iterator[Loaded]:
+    """What the data sets of the study's runs contain, according to the journals in `folder`."""
+    for run in study.runs:
+        if not dataset_of(run.spec):
+            continue
+        with contextlib.suppress(OSError, ValueError), journal.path_for(folder, run.id).open("rb") as lines:
+            line = next((line for line in islice(lines, _SOON) if b'"record":"loaded"' in line), b"{}")
+            if (loaded := Loaded.from_journal(json.loads(line).get("data"))) is not None:
+                yield loaded
+
+
+def absent(study: Study) -> list[Source]:
+    """The download sources of the data sets that the study's runs look for in the home and that are missing."""
+    names = dict.fromkeys(dataset_of(run.spec) for run in study.all if not getattr(run.spec, "path", None))
+    missing = [name for name in names if name and not own.is_own(name) and not registry.is_here(name)]
+    return list(dict.fromkeys(source for name in missing if (source := source_of(registry.find(name).name))))
+
+
+def broken(loaded: Iterable[Loaded]) -> list[str]:
+    """The first broken rows by file and line, and how many there are; if several runs use a file, each row is named
+    once.
+    """
+    rows: dict[str, None] = {}
+    unnamed: dict[str, int] = {}
+    for data in loaded:
+        rows |= dict.fromkeys(data.broken)
+        unnamed[data.dataset] = max(unnamed.get(data.dataset, 0), data.left_out.get(BROKEN, 0) - len(data.broken))
+    count = len(rows) + sum(unnamed.values())
+    if not count:
+        return []
+    named = [f"  {row}" for row in islice(rows, NAMED)]
+    more = [f"  … and {count - len(named):,} more."] if count > len(named) else []
+    return [f"Broken rows, each of which costs an item: {count:,}.", *named, *more]
+
+
+def made_of_other(study: Study, folder: Path) -> int:
+    """How many runs in `folder` belong to an earlier content of one of the study's own data files: their settings are
+    those of a run of the study, but their names are not.
+    """
+    wanted = [run for run in study.runs if dataset_of(run.spec) in study.data]
+    settings = {json.dumps(run.spec.model_dump(mode="json"), sort_keys=True) for run in wanted}
+    names, count = {run.id for run in wanted}, 0
+    for lab in {run.lab.name for run in wanted}:
+        for path in journal.list_journals(folder, f"study-{lab}-*"):
+            with contextlib.suppress(OSError, ValueError):
+                begun = None if path.stem in names else journal.first_event(path)
+                count += (
+                    begun is not None
+                    and begun.study == study.name
+                    and json.dumps(begun.spec, sort_keys=True) in settings
+                )
+    return count
+
 
 # How many items and cases the runs of a study have; for a data set by formula, so that no case has to be made.
 
@@ -164,8 +229,8 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
         low, high = wilson(0.5, plan.items)
         plan.width = high - low
     plan.wanted_items = items_for_width(study.width) if study.width else None
-    plan.broken = required_data.broken(loaded)
-    plan.made_of_other = required_data.made_of_other(study, folder)
+    plan.broken = broken(loaded)
+    plan.made_of_other = made_of_other(study, folder)
     return plan
 
 

@@ -24,7 +24,7 @@ from ..statistics.comparisons import compare_where_equal
 from ..store.matching import ITSELF
 from ..text import templates
 from ..transcript import transcript
-from . import human, multiverse, paper_tables
+from . import paper_tables, table_cells
 from .plan import EXTRA, LABEL, Planned, Study, TableOf
 from .run_status import Early, stopped_early
 from .table_cells import BLANK, Row, cells, label, origins, other_encoders, with_origins
@@ -148,7 +148,7 @@ def measured(
     import pandas as pd
 
     controls = {run.id for run in study.controls}
-    from_people = human.journals(study, labs, said or folder)
+    from_people = table_cells.journals(study, labs, said or folder)
     stopped = stopped_early(study, folder)
     again = predicted_again(study, folder)
     controls |= {other.id for first, several in again.items() if first in controls for other in several}
@@ -167,11 +167,11 @@ def measured(
         frames.append(of_run)
         for other in again.get(run.id, ()):
             every = _of_run(other, folder, study, stopped.get(run.id))
-            made = [row for row in every if str(row["metric"]).startswith(multiverse.NAMED)]
+            made = [row for row in every if str(row["metric"]).startswith(table_cells.NAMED)]
             frames.append(pd.DataFrame(made, dtype=object))
         if run.id in from_people:
             measured_rows: list[Row] = of_run.to_dict("records")
-            said_rows = human.rows(run, folder, from_people[run.id], measured_rows, study.rules)
+            said_rows = table_cells.human_rows(run, folder, from_people[run.id], measured_rows, study.rules)
             frames.append(pd.DataFrame(said_rows, dtype=object))
     empty = pd.DataFrame(columns=[*_OWN, "model"])
     frame = _with_figures_across(study, pd.concat(frames, ignore_index=True)) if frames else empty
@@ -184,9 +184,9 @@ def measured(
     frame["control"] = frame["run"].isin(controls)
     of_stopped = [cell for cell in study.cells if any(run.id in stopped for run in cell)] if stopped else []
     frame["early"] = frame["run"].isin({run.id for cell in of_stopped for run in cell})
-    for scheme, labels in human.own_labels(study, said or folder).items():
+    for scheme, labels in table_cells.own_labels(study, said or folder).items():
         places = zip(frame["run"], frame["case"], strict=True)
-        frame[f"{LABEL}{scheme}"] = [labels.get(place, human.NOT_LABELLED) for place in places]
+        frame[f"{LABEL}{scheme}"] = [labels.get(place, table_cells.NOT_LABELLED) for place in places]
     frame["imported"] = frame["run"].map(imported(study, folder)).astype(object).fillna("")
     for name in ("value", "truth", "other"):
         frame[name] = pd.to_numeric(frame[name])
@@ -341,8 +341,8 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None, answe
             said = {rules: run.lab.studies.asked(view.by(rules)) for rules in RULES}
             nothing = {"value": None, "other": None, "n": 0, "of": 1, "truth": None, "applies": True}
             yield {**about, **nothing, "metric": ANSWERED, "answered": said}
-        for choice in multiverse.otherwise(run.lab, view):
-            metric = f"{multiverse.NAMED}{choice.metric}"
+        for choice in table_cells.otherwise(run.lab, view):
+            metric = f"{table_cells.NAMED}{choice.metric}"
             yield {
                 **about,
                 **choice.made,
@@ -391,7 +391,7 @@ def all_cells(study: Study, labs: Mapping[str, Lab], frame: DataFrame) -> list[R
                     made += paper_tables.table_cells(declared, labs[lab], of_lab, table.title, study.rules)
     surely = power(made)
     for lab in dict.fromkeys(own["lab"]):
-        made += multiverse.rows(labs[lab], own[own["lab"] == lab])
+        made += table_cells.rows(labs[lab], own[own["lab"] == lab])
     sent = origins(frame)
     return [with_origins(cell, {run: sent.get(run, "") for run, _ in cell["behind"]}) for cell in made + surely]
 

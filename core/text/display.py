@@ -7,10 +7,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import package_data
-from ..events import Frozen
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -84,7 +83,7 @@ def visible(text: str, every: bool = False) -> str:
 # What the screens call a thing, and what the field calls it: `data/glossary.toml`.
 
 
-class GlossaryEntry(Frozen):
+class GlossaryEntry(NamedTuple):
     """The field's `term` for one of our names, and its `meaning` in a sentence."""
 
     term: str

@@ -26,7 +26,7 @@ class NoTextError(ValueError):
     """The source cannot be parsed, or an expression is not a text that can be put together without running code."""
 
 
-def parse(source: str) -> ast.Module:
+def parse_python(source: str) -> ast.Module:
     """Return the syntax tree. Raises NoTextError."""
     if len(source) > LARGEST_SOURCE or max(map(len, source.splitlines()), default=0) > LONGEST_LINE:
         raise NoTextError("it is larger, or has longer lines, than a program with prompts")

@@ -9,10 +9,9 @@ from pydantic import Field
 
 import explain_yourself as ey
 from explain_yourself.core.events import Frozen, Message, Prompt, Sampling
-from explain_yourself.core.labs.base.cases import Case, Reading, Trial
 from explain_yourself.core.labs.base.declared import Metric
 from explain_yourself.core.labs.base.lab import Lab
-from explain_yourself.core.labs.base.report import Report
+from explain_yourself.core.labs.base.report import Case, Reading, Report, Trial
 from explain_yourself.core.labs.base.spec import Spec
 from explain_yourself.core.score import Figure, share
 from explain_yourself.core.transcript import RecordReader

@@ -13,10 +13,10 @@ from core.server.admin import ActiveRun
 from core.text.display import count_noun
 from pages import addresses
 from pages.components import session
-from pages.components.models import short
 from pages.components.tables import table
 from pages.components.text import plain
 from pages.components.throttle import PACE
+from pages.components.widgets import short
 
 _EVERY = 3.0
 """Least seconds between two drawings of the running runs."""

@@ -24,9 +24,9 @@ from core.text.display import count_noun
 from pages import addresses
 from pages.about import connect, model_trial
 from pages.components import reader_accuracy, session
-from pages.components.models import choose, chosen_models
 from pages.components.run import problems
 from pages.components.text import plain
+from pages.components.widgets import choose, chosen_models
 
 FEW = 8
 """All models of an endpoint count as in use if it has at most this many."""
@@ -162,7 +162,7 @@ def _taken(lab: Lab, spec: Spec) -> tuple[str, str]:
 def _take(lab: Lab, spec: Spec, model: str) -> None:
     """Draw the button that starts the test of a model and leads to it."""
     calls = f" · {lab.calls(spec, 1)} calls"
-    if not st.button(f"Take the {lab.title.lower()}{calls}", icon=lab.icon, key=f"take-{lab.path}-{model}"):
+    if not st.button(f"Take the test{calls}", icon=lab.icon, key=f"take-{lab.path}-{model}"):
         return
     try:
         session.catalog().get(model)

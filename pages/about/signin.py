@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.components import sign_in
+from pages.components import session
 
 st.title("Sign in", anchor=False)
-sign_in.signed_in()
+session.signed_in()

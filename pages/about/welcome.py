@@ -7,11 +7,10 @@ import streamlit as st
 from core import entry
 from core.labs.base.lab import Lab
 from core.report.game import pack
-from core.report.game.page import FIRST
+from core.report.standalone_html import FIRST
 from pages import addresses
 from pages.components import lab_page
-from pages.components.link_cards import LinkCard, link_cards
-from pages.components.recordings import STORIES, story_cards
+from pages.components.recordings import STORIES, LinkCard, link_cards, story_cards
 from pages.viewer.component import game
 
 

@@ -13,8 +13,7 @@ from core.events import LONGEST_ANSWER, CallError, Fork
 from core.labs.base.lab import Lab, Prerequisite
 from core.labs.base.spec import Spec
 from core.models.settings import cost, price_of
-from core.runs.driver import new_predictions, prerequisites_of
-from core.runs.fork import ForkPlan
+from core.runs.driver import ForkPlan, new_predictions, prerequisites_of
 from core.runs.library import RunNotFoundError
 from core.server.quotas import QuotaExceededError
 from core.store import predictors
@@ -23,12 +22,12 @@ from core.store.store import StoreError
 from core.text.display import count_noun
 from core.transcript import Call, Transcript
 from pages import addresses
-from pages.components import lab_page, models, session
-from pages.components.models import short
+from pages.components import lab_page, session, widgets
 from pages.components.run import problems
 from pages.components.tables import table
 from pages.components.text import plain
 from pages.components.throttle import waits
+from pages.components.widgets import short
 
 
 def draw(run_id: str, state: Transcript, call: Call, case: str) -> None:
@@ -173,7 +172,7 @@ def draw_predictors(lab: Lab, run_id: str, state: Transcript) -> None:
 
 def _form(lab: Lab, run_id: str, state: Transcript) -> None:
     st.caption("Its questions and answers are reused. Only the predictions are asked for.")
-    chosen = models.pick("Who predicts", "predictor-model", lab)
+    chosen = widgets.pick("Who predicts", "predictor-model", lab)
     if not chosen:
         return
     try:
@@ -190,7 +189,7 @@ def _form(lab: Lab, run_id: str, state: Transcript) -> None:
     price = cost((chosen, usage) for usage in again)
     paid = "The price is not known." if price is None else f"About ${price[0]:,.2f}." if price[1] else "No cost."
     st.markdown(
-        f"About **{count_noun(len(again), 'call')}** of {plain(models.short(chosen))}, as many as before. {paid}"
+        f"About **{count_noun(len(again), 'call')}** of {plain(widgets.short(chosen))}, as many as before. {paid}"
     )
     for one in prerequisites_of(lab, going.spec).values():
         st.caption(plain(_test(one)))
@@ -224,7 +223,7 @@ def _band(lab: Lab, run_id: str) -> None:
         st.markdown(f"**{plain(title)} by predictor, from the same stored answers**")
         rows = [
             {
-                "Predictor": models.short(one.predictor),
+                "Predictor": widgets.short(one.predictor),
                 title: one.value,
                 "95 % interval": "" if one.low is None or one.high is None else f"{one.low:.2f} to {one.high:.2f}",
                 "Cases": f"{one.n} of {one.of}",

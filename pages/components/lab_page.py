@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core import entry, package_data
 from core.datasets import own
-from core.datasets.on_data import OnData
+from core.datasets.registry import OnData
 from core.events import CallError
 from core.labs.base.lab import Lab
 from core.labs.base.spec import MOST_CASES, Spec, knobs
@@ -23,10 +23,9 @@ from core.text.display import count_noun
 from core.text.templates import TemplateError, load
 from core.transcript import CaseProgress, Transcript
 from pages.components import tables
-from pages.components.models import SHIPPED, short
 from pages.components.tables import table
 from pages.components.text import plain
-from pages.components.widgets import filled, from_dataset, of_dataset, one_of, widget
+from pages.components.widgets import SHIPPED, filled, from_dataset, of_dataset, one_of, short, widget
 
 # A lab's section of the Methods page, drawn from what the lab declares, and parts for labs that say more.
 

@@ -10,9 +10,9 @@ import streamlit as st
 from core import entry
 from core.home import DataDirError
 from core.judging.lab import CASE
-from core.labs.base.cases import Trial
 from core.labs.base.declared import Judgement
 from core.labs.base.lab import Lab
+from core.labs.base.report import Trial
 from core.runs import labels
 from core.runs.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label, Scheme, SchemeError
 from core.server.quotas import QuotaExceededError
@@ -24,8 +24,8 @@ from core.store.store import Store, StoreError
 from core.transcript import Transcript, name_of
 from pages import addresses
 from pages.components import lab_page, reader_accuracy, session
-from pages.components.models import short
 from pages.components.text import plain, shortened
+from pages.components.widgets import short
 
 # The visitor's own label schemes: their buttons and keys beside a case, the file they come from, and how far people
 # agree.

@@ -15,8 +15,8 @@ from core.store.store import Store, StoreError
 from core.text.display import count_noun
 from pages import addresses
 from pages.components import session
-from pages.components.models import short
 from pages.components.text import plain
+from pages.components.widgets import short
 
 
 def of_lab(lab: Lab) -> dict[Judgement, list[LabelledRight]]:

@@ -1,23 +1,92 @@
-"""Runs that came with the app: their cards, where they come from, and a button to ask the same question oneself."""
+"""Runs that came with the app: their cards, where they come from, and a button to ask the same question oneself; and
+the import of runs from elsewhere.
+"""
 
 import math
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from core import entry, home, journal
+from core import entry, home, journal, policy
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
 from core.models import local
+from core.report.game import pack
+from core.report.standalone_html import FIRST
+from core.report.viewer_assets import style as viewer_style
+from core.runs import bundle
+from core.runs.bundle import BundleError
 from core.runs.library import EXAMPLE_STUDY, Recording, list_recordings
 from core.server.quotas import QuotaExceededError
 from core.transcript import Transcript
 from pages import addresses
 from pages.components import session
-from pages.components.link_cards import LinkCard, link_cards
 from pages.components.text import plain, shortened
+from pages.components.throttle import waits
+
+# Cards that are links, as a Streamlit component, and the links to games and to a class.
+
+
+_HERE = Path(__file__).parent
+
+
+class LinkCard(NamedTuple):
+    """A card that leads `to` an address of this app. Each of the `lines` is an HTML element's name and its text;
+    `picture` is an SVG of ours above them.
+    """
+
+    to: str
+    lines: Sequence[tuple[str, str]]
+    picture: str = ""
+
+
+@cache
+def _component() -> Any:
+    style, script = ((_HERE / f"link_cards.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
+    html = '<div class="place"><nav></nav></div>'
+    return st.components.v2.component("link_cards", html=html, css=viewer_style("base.css") + style, js=script)
+
+
+def link_cards(kind: Literal["doors", "stories"], label: str, cards: Sequence[LinkCard]) -> str:
+    """Draw the cards as a navigation with this label, in the style of their kind. Return, once, the address of the card
+    that was clicked, else an empty string.
+    """
+    data = {"kind": kind, "label": label, "cards": [card._asdict() for card in cards]}
+    chosen = _component()(data=data, key=kind, on_chosen_change=lambda: None).chosen
+    return chosen if chosen in {card.to for card in cards} else ""
+
+
+# Links to the games of a lab, packs of recorded cards that need no model, and to a class.
+
+
+def links(lab: Lab) -> None:
+    """Draw a line of links to the lab's games; nothing if it has none."""
+    packs = [one for path in pack.shipped_packs() if (one := pack.load_pack(path.stem)).kind == lab.path]
+    packs.sort(key=lambda one: one.name != FIRST)
+    if packs:
+        named = " · ".join(f"[{plain(one.title)}](/play?pack={one.name}){_for_a_class(one.name)}" for one in packs)
+        with st.container(key=f"games-{lab.path}"):
+            st.markdown(f":gray[Play it as a game:] {named}")
+
+
+def to_a_class(words: str = "Present to a class", **cards: str) -> None:
+    """Draw the link to a room with the cards of a `run` or of a `pack`, for those who may open one."""
+    if session.visitor().takes_part:
+        st.link_button(
+            words,
+            f"/wall?{urlencode(cards)}",
+            icon=":material/groups:",
+            type="tertiary",
+        )
+
+
+def _for_a_class(pack: str) -> str:
+    """A link to a room with cards of that pack."""
+    return f" ([for a class](/wall?pack={pack}))" if session.visitor().takes_part else ""
 
 
 def lab_of(one: Recording) -> Lab:
@@ -147,3 +216,49 @@ def story_cards(stories: Sequence[Recording]) -> None:
     for one in stories:
         if address(one) == chosen:
             st.switch_page(addresses.STORIES, query_params={"run": one.run})
+
+
+# Importing runs made elsewhere through the browser.
+
+
+def upload() -> None:
+    """Draw a field for a bundle or a journal, and report what was imported. In a hosted app only the host may import,
+    because a file says who owns its runs, and other visitors could forge that.
+    """
+    may = session.runs().may_all
+    session.takes_files(may)
+    if not may:
+        st.caption("Here only the host can import runs. Your runs are those that you start.")
+        return
+    most = min(session.FILE_MB, policy.limit("bundle_mb") or 0)
+    with st.form("upload", border=False, clear_on_submit=True):
+        file = st.file_uploader(
+            "A bundle (.zip) or a journal (.jsonl)", type=["zip", "jsonl"], max_upload_size=most, key="upload-file"
+        )
+        sender = st.text_input(
+            "Whose runs are they?", key="upload-sender", max_chars=80, placeholder="as the bundle says"
+        )
+        if not st.form_submit_button("Import", icon=":material/upload:", key="upload-go"):
+            return
+    if file is None:
+        st.warning("Choose a file first.", icon=":material/upload_file:")
+        return
+    folders = (home.journals(), home.recordings())
+    try:
+        with waits("Checking every journal …"):
+            taken = bundle.import_file(file, file.name, folders, sender)
+        with waits("Scoring them again from their raw answers …"):
+            scored = entry.score_again(taken)
+    except BundleError as refused:
+        st.error(plain(str(refused)), title="Nothing was imported", icon=":material/error:")
+        return
+    entry.keeper().wake()
+    sentence = f"{len(taken.runs)} imported, {len(taken.same)} here already; {plain(taken.signed.words)}."
+    st.success(sentence, icon=":material/check:")
+    for run in taken.runs:
+        if run not in scored:
+            st.caption(f"{plain(run)} was not scored again, for lack of time.")
+        elif scored[run].why or scored[run].differ:
+            st.warning(f"{plain(run)}. {plain(scored[run].sentence)}", icon=":material/rule:")
+    for name, why in taken.passed_over.items():
+        st.caption(f"{plain(name)} was skipped: {plain(why)}.")

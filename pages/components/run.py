@@ -11,8 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from core import entry, policy
 from core.events import CallError
 from core.journal import Fault, JournalInUseError
-from core.report import case_html, citations, methods
-from core.report.case_html import Chosen
+from core.report import methods, standalone_html
+from core.report.standalone_html import Chosen
 from core.runs.context import complaints
 from core.runs.engine import UserInput
 from core.runs.labels import Kept
@@ -23,7 +23,7 @@ from core.store.listing import RowPlace
 from core.store.store import Store, StoreError
 from core.transcript import Transcript, transcript
 from pages import addresses
-from pages.components import link_cards, recordings, session, side_by_side
+from pages.components import recordings, session, side_by_side
 from pages.components.tables import download
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
@@ -40,9 +40,9 @@ def page_of_run(run_id: str, state: Transcript) -> None:
         # Read at the click, and as a whole: the transcript on the page may contain only one case.
         chosen = cases_of(visit, run_id)
         title = " ".join((chosen[0].lab.title, case or run_id))
-        return case_html.html(title, [one for one in chosen if not case or one.case == case])
+        return standalone_html.case_html(title, [one for one in chosen if not case or one.case == case])
 
-    some = f"the first {case_html.MOST} cases " if state.planned > case_html.MOST and not case else ""
+    some = f"the first {standalone_html.MOST} cases " if state.planned > standalone_html.MOST and not case else ""
     _page(f"Download {some}as a page", made, run_id)
 
 
@@ -56,7 +56,7 @@ def page_of_cases(title: str, places: Sequence[RowPlace], of: int) -> None:
             # A run may have been deleted in the meantime; the page says how many cases there are.
             with suppress(RunNotFoundError):
                 found |= {RowPlace(run, one.case): one for one in cases_of(visit, run)}
-        return case_html.html(title, [found[at] for at in places if at in found], of)
+        return standalone_html.case_html(title, [found[at] for at in places if at in found], of)
 
     left = f"the first {len(places)} of {of:,} cases" if len(places) < of else "all filtered cases"
     about = f"One file, to step through with the arrow keys: {left}. It works offline."
@@ -67,7 +67,7 @@ def cases_of(visit: RunAccess, run_id: str) -> list[Chosen]:
     """Return the run's cases, as far as the visitor may see them. Raises RunNotFoundError and AccessDeniedError."""
     state = transcript(visit.run(run_id).events())
     lab = entry.labs()[state.started.lab] if state.started else None
-    return case_html.of_run(lab, state, len(visit.run(run_id).faults())) if lab else []
+    return standalone_html.of_run(lab, state, len(visit.run(run_id).faults())) if lab else []
 
 
 def _page(words: str, made: Callable[[], bytes], name: str, help: str | None = None) -> None:
@@ -96,7 +96,7 @@ def _cite(transcript: Transcript) -> None:
     """Draw a button that shows BibTeX for the app and the paper of the run's lab."""
     if transcript.started:
         with st.popover("Cite", icon=":material/format_quote:", type="tertiary", key="cite"):
-            st.code(citations.bibtex([transcript.started]), language=None, wrap_lines=True)
+            st.code(methods.bibtex([transcript.started]), language=None, wrap_lines=True)
 
 
 # Renaming, hiding and deleting one's own run.
@@ -263,7 +263,7 @@ def actions(run_id: str, transcript: Transcript, here: str, place: DeltaGenerato
             addresses.CASE, label="Step by step", icon=":material/step:", query_params={**named, "replay": "step"}
         )
         side_by_side.button(run_id, transcript)
-        link_cards.to_a_class(run=run_id)
+        recordings.to_a_class(run=run_id)
         link(run_id)
         _seal(run_id)
         download(

@@ -18,10 +18,10 @@ from core.labs.base.report import Report
 from core.labs.base.spec import Spec
 from core.models.ids import is_control
 from core.report import run_scene, scenes
-from core.report.progress import OVER, how_far
-from core.report.redaction import state_of
+from core.report.evidence import state_of
 from core.runs.library import RunNotFoundError
 from core.scene import STEPS, Action, Scene, Step, Verdict
+from core.server.jobs import OVER, how_far
 from core.transcript import Transcript
 from pages import addresses
 from pages.components import lab_page, labels, session
@@ -44,6 +44,9 @@ END, LAST = "end", 10_000
 
 WHOLE = "whole-run"
 """Session key of the folded part of a page that shows the run around a case."""
+
+STAGE_OF_LIST = "stage-list"
+"""Key of the stage beside a list, the same for all of its rows."""
 
 MANY = 100
 """For a run with more cases than this, only the case that is shown is read as a whole."""
@@ -361,7 +364,7 @@ def on_stage(shown: Shown, cases: CaseList | None = None) -> None:
         [scene.model_copy(update={"actions": (*offered, *shown.actions())})],
         # One key for all cases of a run, or of a list: with a new key per case the page would be empty in between, and
         # jump, and keys would be lost.
-        "stage-list" if cases and cases.listed else f"stage-{shown.run}",
+        STAGE_OF_LIST if cases and cases.listed else f"stage-{shown.run}",
         [shown.follow()],
         Where(
             st.query_params.get("trial", ""),

@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from core import entry
 from core.events import CallError
-from core.labs.base.cases import View
 from core.labs.base.declared import Judged
 from core.labs.base.lab import Lab
+from core.labs.base.report import View
 from core.labs.base.spec import Spec
 from core.report.comparison_text import left_out
 from core.scene import Bar, Mark, RunScene, Scene
@@ -21,9 +21,64 @@ from core.store.matching import TestedItem
 from core.text.display import count_noun
 from core.transcript import Transcript
 from pages import addresses
-from pages.components import lab_page, models, session
+from pages.components import lab_page, session, widgets
 from pages.components.text import part_markdown, plain
-from pages.components.tiles import LOOKS
+
+# The outcome of a test as a mark, with the same colour and icon per state in every lab; and strips of marks.
+
+
+class TileStyle(NamedTuple):
+    """How a state looks: its words, colour and icon."""
+
+    words: str
+    colour: str
+    icon: str
+
+    def badge(self, words: str = "") -> str:
+        """Return Markdown of the mark with its words, or with other words, also Markdown."""
+        return f":{self.colour}-badge[{self.icon} {words or self.words}]"
+
+
+LOOKS: dict[Mark, TileStyle] = {
+    "kept": TileStyle("kept", "green", ":material/check_circle:"),
+    "broken": TileStyle("broken", "red", ":material/cancel:"),
+    "not settled": TileStyle("not settled", "gray", ":material/help:"),
+    "in doubt": TileStyle("no verdict", "gray", ":material/contrast:"),
+    "set aside": TileStyle("excluded", "gray", ":material/block:"),
+    "unread": TileStyle("could not be read", "orange", ":material/visibility_off:"),
+    "failed": TileStyle("failed", "orange", ":material/error:"),
+    "stopped": TileStyle("not reached", "gray", ":material/pause_circle:"),
+    "waiting": TileStyle("running", "gray", ":material/hourglass_empty:"),
+    "sealed": TileStyle("sealed", "gray", ":material/lock:"),
+}
+"""No other part of the pages has its own colours for kept, broken or not settled."""
+
+MOST_TILES = 60
+"""Tiles in a strip; a line below it says if there are more."""
+
+
+def anchor(number: int) -> None:
+    """Mark the place to which the tile of that number leads."""
+    # The margin keeps the place from being hidden by the bar at the top.
+    st.html(f'<span id="row-{number}" style="scroll-margin-top: 5rem"></span>')
+
+
+def strip(marks: Sequence[Mark], one: str, words: Mapping[Mark, str], key: str) -> None:
+    """Draw a tile for each mark, numbered from 1, which leads to its `anchor`; below them, a legend. `one` is what a
+    tile stands for, `words` are the lab's own for the marks; each strip on a page needs its own `key`.
+    """
+    if not marks:
+        return
+    linked = [f"[{LOOKS[mark].badge(str(number))}](#row-{number})" for number, mark in enumerate(marks, start=1)]
+    counts = Counter(marks)
+    legend = [
+        f"{look.icon} {counts[mark]} {words.get(mark, look.words)}" for mark, look in LOOKS.items() if counts[mark]
+    ]
+    left = f" · the first {MOST_TILES} are shown" if len(marks) > MOST_TILES else ""
+    with st.container(gap="xxsmall", key=key):
+        st.markdown(" ".join(linked[:MOST_TILES]))
+        st.caption(f"One tile per {one}: {' · '.join(legend)}{left}")
+
 
 MOST = 3
 """Most runs side by side: with more, a column is too narrow for a sentence."""
@@ -264,7 +319,7 @@ def choose(lab: Lab, spec: Spec, run_id: str, transcript: Transcript) -> None:
     st.markdown("Run it again with **another model** or **another way to explain**, and compare the runs row by row.")
     own = getattr(spec, "model", "")
     help = "Any model that can be asked here; an id that is not listed can be typed."
-    others = models.pick_many("Other models", "one or two", f"side-models-{run_id}", help, lab, but=own)
+    others = widgets.pick_many("Other models", "one or two", f"side-models-{run_id}", help, lab, but=own)
     fields: list[dict[str, Any]] = [{"model": model} for model in others if model != own]
     if ways := page.ways(spec):
         chosen = st.pills("Or the same model, but", list(ways), selection_mode="multi", key="side-ways", wrap=True)

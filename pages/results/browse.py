@@ -7,17 +7,17 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core import entry, home
-from core.report import case_html, export
+from core.report import export, standalone_html
 from core.runs import bundle
 from core.store import listing
 from core.store.filters import Filter
 from core.store.listing import Listed, RowPlace, Selection
 from pages import addresses
 from pages.components import recordings, run, session, throttle
+from pages.components.recordings import upload
 from pages.components.tables import download
 from pages.components.text import plain
 from pages.components.throttle import PACE
-from pages.components.upload import upload
 from pages.results import address, example, facets, gallery, groups_list, judge, lists, meaning
 from pages.results.example import EXAMPLE
 
@@ -65,7 +65,7 @@ def _export(looked: Selection, runs: list[str]) -> None:
                 on_click="ignore",
                 key=f"rows-{kind}",
             )
-    places, of = looked.cases(case_html.MOST)
+    places, of = looked.cases(standalone_html.MOST)
     if places:
         st.markdown("**The cases as pages**")
         run.page_of_cases(facets.filter_line(looked.filter) or "All cases", places, of)

@@ -11,9 +11,8 @@ from core import entry, home
 from core.events import Event, Scored
 from core.labs.base.lab import Lab
 from core.report import evidence
-from core.report.redaction import cases_of, scene_for
-from core.report.replay_steps import story
-from core.report.scenes import item_title, of_case
+from core.report.evidence import cases_of, scene_for
+from core.report.scenes import item_title, of_case, story
 from core.runs import verify
 from core.runs.library import RunNotFoundError
 from core.server.access import RunSealedError

@@ -24,10 +24,10 @@ from core.store.matching import NO_VERDICT, ComparisonRequest, Match, NotCompara
 from core.store.store import QueryRefusedError, Store
 from pages import addresses
 from pages.components import lab_page, session, tables, throttle
-from pages.components.models import short
 from pages.components.side_by_side import told_apart
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
+from pages.components.widgets import short
 from pages.results import address, example, facets, lists, opened_case
 from pages.results.example import EXAMPLE
 from pages.results.facets import words

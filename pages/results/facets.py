@@ -16,8 +16,8 @@ from core.store import listing
 from core.store.filters import KIND, LABEL, TITLES, Filter, Range
 from core.store.listing import Selection
 from pages.components import lab_page, labels, reader_accuracy
-from pages.components.models import short
 from pages.components.text import plain, shortened
+from pages.components.widgets import short
 from pages.results import address
 
 FIRST = ("lab", "outcome", "model", "how")

@@ -11,15 +11,14 @@ import streamlit as st
 
 from core import entry
 from core.charts.marks import EXTRA, PALETTE
-from core.charts.scripts import caption
+from core.charts.printed import caption
 from core.labs.base.declared import Picture
 from core.labs.base.lab import Lab
 from core.models.ids import is_control
 from core.store.filters import TITLES, Filter
 from core.store.listing import RowPlace, Selection
 from pages import addresses
-from pages.components.save_for_paper import save_for_paper
-from pages.components.tables import as_csv, saved_as
+from pages.components.tables import as_csv, save_for_paper, saved_as
 from pages.components.text import plain
 from pages.results import address
 

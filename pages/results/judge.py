@@ -1,5 +1,5 @@
-"""A judge model for the filtered cases: one question, answered with the labels of the visitor's own scheme. It is held
-to the visitor's own labels first, and calls and price are shown before it runs.
+"""A judge model for the filtered cases: one question, answered with the labels of the visitor's own scheme. It is
+tested on the visitor's own labels first, and calls and price are shown before it runs.
 """
 
 import streamlit as st
@@ -14,7 +14,7 @@ from core.store.listing import Selection
 from core.text.display import count_noun
 from core.transcript import Transcript, transcript
 from pages import addresses
-from pages.components import labels, models, session
+from pages.components import labels, session, widgets
 from pages.components.run import named_in_address, problems
 from pages.components.text import plain
 from pages.components.throttle import waits
@@ -35,11 +35,11 @@ def _form(looked: Selection) -> None:
             "First make a label scheme with one label per case (next to an open case), and label at least 20 cases."
         )
         return
-    scheme = st.selectbox("Its answers are the labels of", known, format_func=lambda one: one.shown, key="judge-scheme")
+    scheme = st.selectbox("Label scheme", known, format_func=lambda one: one.shown, key="judge-scheme")
     question = st.text_input(
         "Question about each explanation", value=scheme.shown, max_chars=1_000, key="judge-question"
     ).strip()
-    model = models.pick("Judge", "judge-model", LAB)
+    model = widgets.pick("Judge", "judge-model", LAB)
     if not question or not model:
         return
     if (test := _counted(looked, scheme, model, question, is_test=True)) is None:
@@ -52,7 +52,7 @@ def _form(looked: Selection) -> None:
         return
     if (whole := _counted(looked, scheme, model, question, is_test=False)) is None:
         return
-    st.markdown(f"{_calls(whole)} {test.labelled} of them are answered already.")
+    st.markdown(f"{_calls(whole)} {test.labelled} of them have already been answered.")
     for why, n in whole.left_out.items():
         st.caption(plain(f"{count_noun(n, 'case')} left out: {why}."))
     _begin(whole, "Judge them" if passed else "Judge them anyway", "judge-all")
@@ -81,20 +81,20 @@ def _test(test: ToAsk) -> bool | None:
         if made:
             run_id, state = made[0]
             st.warning(plain(LAB.view(state.case(CASE)).sentences()[0]), icon=":material/error:")
-            _to_run(run_id, "The last test")
+            _to_run(run_id, "See the last test")
         _begin(test, "Test the judge", "judge-test")
         return None
     run_id, state, score = judged[0]
     passed = bool(score.detail.get("passed"))
     (st.success if passed else st.warning)(plain(LAB.view(state.case(CASE)).sentences()[0]), icon=LAB.icon)
-    _to_run(run_id, "Every judgement of the test")
+    _to_run(run_id, "See each judgement of the test")
     return passed
 
 
 def _calls(asked: ToAsk) -> str:
     """Say how many calls there are, and what they cost."""
     price = asked.price
-    said = f"{count_noun(len(asked.cases), 'call')} of {plain(models.short(asked.spec.model))}."
+    said = f"{count_noun(len(asked.cases), 'call')} to {plain(widgets.short(asked.spec.model))}."
     if price is None:
         return f"{said} The price is not known."
     return f"{said} About ${price[0]:,.2f} (prices of {price[1]:%d %B %Y})." if price[1] else f"{said} No cost."
@@ -120,4 +120,4 @@ def _to_run(run_id: str, words: str) -> None:
     try:
         st.page_link(addresses.CASE, label=words, icon=LAB.icon, query_params=named_in_address(run_id))
     except RunNotFoundError:
-        st.caption("The run has not begun yet.")
+        st.caption("The run has not started yet.")

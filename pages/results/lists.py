@@ -19,9 +19,9 @@ from core.store.store import Store
 from pages import addresses
 from pages.components import session, tables
 from pages.components.labels import labellers
-from pages.components.models import short
 from pages.components.side_by_side import MOST as SIDE_BY_SIDE
 from pages.components.text import shortened
+from pages.components.widgets import short
 from pages.results import address, meaning, opened_case
 from pages.results.facets import words
 from pages.viewer.component import ListRow
@@ -54,11 +54,14 @@ def draw_cases(looked: Selection, found: Listed, line: DeltaGenerator) -> None:
     """Draw the current page of the list, and beside it the open row; the choice of columns is drawn in `line`."""
     places = found.places()
     at = address.open_row()
-    if at is None:
-        cases_table(looked, found, at, line)
-        return
     left, right = st.columns(opened_case.WIDTHS, gap="medium")
-    st.html(opened_case.LIST_STAYS)
+    st.html(opened_case.LAYOUT)
+    if at is None:
+        with left, st.container(key="alone"):
+            cases_table(looked, found, at, line)
+        with right:
+            opened_case.wait_for_row(_listed(_rows(looked, found.rows)))
+        return
     with left, st.container(key="beside"):
         beside, verdict = st.container(), st.container()
     # Last, as the filters are (browse.py).
@@ -69,13 +72,18 @@ def draw_cases(looked: Selection, found: Listed, line: DeltaGenerator) -> None:
                 if at.case:
                     meaning.more_like(at)
             # A link may open a row that is not on this page of the list.
-            shown = found.rows if at in places else looked.row(at)
-            rows = {one.place: one for one in _rows(looked, shown)}
-            listed = [row for row in rows.values() if row.place[1]] if at in places else []
-            opened_case.draw(looked, at, ways, menu, verdict, listed, rows.get((at.run, at.case, at.trial)))
+            rows = _rows(looked, found.rows if at in places else looked.row(at))
+            here = next((row for row in rows if row.place == at), None)
+            listed = _listed(rows) if at in places else []
+            opened_case.draw(looked, at, ways, menu, verdict, listed, here)
     finally:
         with beside:
             cases_table(looked, found, at, line)
+
+
+def _listed(rows: list[ListRow]) -> list[ListRow]:
+    """Return the rows that the browser may open by itself: those of a case."""
+    return [row for row in rows if row.place[1]]
 
 
 def _rows(looked: Selection, rows: pd.DataFrame) -> list[ListRow]:
@@ -83,10 +91,10 @@ def _rows(looked: Selection, rows: pd.DataFrame) -> list[ListRow]:
     came, and why the row has its place in the list.
     """
     ranks = _ranking(looked)
-    return [_row(row, ranks) for row in rows.to_dict("records")]
+    return [_row(number, row, ranks) for number, row in enumerate(rows.to_dict("records"))]
 
 
-def _row(row: dict[Hashable, Any], ranks: Mapping[RowPlace, str]) -> ListRow:
+def _row(number: int, row: dict[Hashable, Any], ranks: Mapping[RowPlace, str]) -> ListRow:
     place = RowPlace(row["run"], row["case"], row["trial"])
     lines = [shortened(row["about"] or row["title"], 200)]
     if isinstance(explanation := row["explanation"], str) and explanation.strip():
@@ -97,7 +105,7 @@ def _row(row: dict[Hashable, Any], ranks: Mapping[RowPlace, str]) -> ListRow:
     lines.append((said if row["outcome"] and row["expected"] else "") + came)
     if why := ranks.get(place):
         lines.append(f"{RANKED[address.sort()]}: {why}")
-    return ListRow((place.run, place.case, place.trial), tuple(lines))
+    return ListRow((place.run, place.case, place.trial), tuple(lines), number)
 
 
 RANKED = {"instructive": "Instructive", "meaning": "Likeness"}
@@ -317,7 +325,8 @@ def list_table(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame,
     table: dict[str, object] = {
         "Asked": runs["at"],
         "Lab": [labs[lab].title if lab in labs else lab for lab in runs["lab"]],
-        "About": runs["title"],
+        # The titles in journals of qualification tests are part of their runs' names, so they stay as they were.
+        "About": runs["title"].replace({test.spec.model_fields["title"].default: test.title for test in entry.TESTS}),
         "Model": [short(model) if isinstance(model, str) else "" for model in runs["model"]],
         "Method": [", ".join(words("how", how) for how in str(one).split(", ")) for one in runs["how"]],
         "Cases": runs["cases"],

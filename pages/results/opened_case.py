@@ -11,12 +11,12 @@ from core import entry
 from core.runs.library import RunNotFoundError
 from core.store.listing import EVERYTHING, RowPlace, Selection
 from pages.components import labels, run_view
-from pages.components.models import short
 from pages.components.run import actions, damage, go_on
 from pages.components.text import plain, shortened
-from pages.results import address
+from pages.components.widgets import short
+from pages.results import address, meaning
 from pages.results.facets import words
-from pages.viewer.component import ListRow
+from pages.viewer.component import ListRow, Where, stage
 
 HIGH, BESIDE = 560, 300
 """Height in pixels of a list with many rows, alone and above the verdict on a row."""
@@ -40,7 +40,8 @@ def clickable(key: str, rows: int, place: Callable[[int, str], RowPlace | None],
 
     def take() -> None:
         for row, column in st.session_state[key]["selection"]["cells"]:
-            if found := place(row, column):
+            # The browser may have opened it already (live.js).
+            if (found := place(row, column)) and found != address.open_row():
                 address.open_at(found)
 
     return {"on_select": take, "selection_mode": "single-cell", "height": height(rows, most)}
@@ -50,18 +51,20 @@ Ways = Mapping[str, RowPlace | None]
 """The rows to which keys on the stage lead: the "next" and the "previous" one."""
 
 
-LIST_STAYS = """<style>
+LAYOUT = """<style>
+:root:not([data-ahead]) [data-testid="stColumn"]:has(.st-key-alone) + [data-testid="stColumn"] {display: none}
 @media (min-width: 1000px) {
-[data-testid="stColumn"]:has(.st-key-beside) {position: sticky; top: 4rem; align-self: flex-start}
+[data-testid="stColumn"]:has(.st-key-beside, .st-key-alone) {position: sticky; top: 4rem; align-self: flex-start}
 }
 @media (max-width: 640px) {
 [data-testid="stColumn"]:has(.st-key-beside) {order: 1}
+:root[data-ahead] [data-testid="stColumn"]:has(.st-key-alone) {order: 1}
 .st-key-beside {flex-direction: column-reverse}
 .st-key-labels [data-testid="stHorizontalBlock"], .st-key-labels .stHorizontalBlock {row-gap: 0.25rem}
 }
 </style>"""
 """The list and the reader's verdict stay in view beside a long case. On a phone the case comes first,
-then the verdict, then the list.
+then the verdict, then the list. A list alone has all the width, until the browser opens a row of it (live.js).
 """
 
 
@@ -95,6 +98,29 @@ def close() -> None:
     st.button("Close", icon=":material/close:", type="tertiary", key="close", on_click=address.open_at, args=(None,))
 
 
+def wait_for_row(listed: Sequence[ListRow]) -> None:
+    """Draw what an opened case needs, beside a list from which none is open: it is hidden until the browser draws one
+    of the rows `listed` there. The page, which hears of the click later, then draws the same case in the same place.
+    """
+    _, menu = step([], RowPlace(""))
+    menu.popover("More", icon=":material/more_horiz:", type="tertiary", disabled=True)
+    with st.container():
+        meaning.more_like(RowPlace(""))
+    st.container()
+    went = stage("read", [], run_view.STAGE_OF_LIST, where=Where(steps=True, listed=listed))
+    if went.startswith("row "):
+        _go(went, listed)
+        st.rerun()
+
+
+def _go(where: str, listed: Sequence[ListRow]) -> None:
+    """Open the row to which the browser went by itself: "row" and the JSON of its place."""
+    place = RowPlace(*json.loads(where.removeprefix("row ")))
+    # The browser has set the address already; setting it again would be a step of its own for *back*.
+    if place != address.open_row() and place in [RowPlace(*one.place) for one in listed]:
+        address.open_at(place)
+
+
 def draw(
     looked: Selection,
     at: RowPlace,
@@ -111,10 +137,7 @@ def draw(
 
     def go(where: str) -> None:
         if where.startswith("row "):
-            place = RowPlace(*json.loads(where.removeprefix("row ")))
-            # The browser has set the address already; setting it again would be a step of its own for *back*.
-            if place != address.open_row() and place in [RowPlace(*one.place) for one in listed]:
-                address.open_at(place)
+            _go(where, listed)
         elif where == "close" or (ways or {}).get(where):
             address.open_at((ways or {}).get(where))
 

@@ -9,28 +9,30 @@ from core.report import run_scene
 from core.runs.library import RunNotFoundError
 from core.scene import Emphasis, Part, Scene, with_spans
 from core.store.matching import TestedItem
-from core.text.diff import pieces
+from core.text.compare import pieces
 from pages import addresses
 from pages.components import lab_page, run_view, session
-from pages.components.models import short
 from pages.components.run import link_to, stopped
 from pages.components.run_view import Shown
 from pages.components.side_by_side import (
+    LOOKS,
     MOST,
     SideCell,
     SideRow,
     aligned,
+    anchor,
     finding,
     of_cards,
     of_plot,
     of_tiles,
     outcome_bars,
+    strip,
     told_apart,
     verdict_line,
 )
 from pages.components.text import emphasised, plain, shortened
 from pages.components.throttle import PACE
-from pages.components.tiles import LOOKS, anchor, strip
+from pages.components.widgets import short
 from pages.viewer.component import Together, Where, stage
 
 ROWS = 25

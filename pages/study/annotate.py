@@ -10,7 +10,7 @@ import streamlit as st
 
 from core import entry, home
 from core.errors import ExplainError
-from core.labs.base.annotation import AnnotationTask
+from core.labs.base.declared import AnnotationTask
 from core.package_data import COMMAND
 from core.runs import annotation_sets
 from core.runs.annotation_sets import Annotator, LiveSet
@@ -58,12 +58,20 @@ def _list_sets() -> None:
     for live in annotation_sets.sets(home.journals()):
         made = live.state.made
         with st.container(border=True, key=f"annotation-{live.path.stem}"):
-            st.markdown(f"**{plain(live.path.stem)}** · {made.task} · {plain(made.study)}")
+            st.markdown(f"**{plain(live.path.stem)}** · {_title(live)} · study {plain(made.study)}")
             for line in annotation.progress(live):
                 st.caption(plain(line))
             st.page_link(
                 addresses.ANNOTATE, label="Take part", icon=":material/edit_note:", query_params={"set": live.path.stem}
             )
+
+
+def _title(live: LiveSet) -> str:
+    """Return what the set asks of people; the name of its task if no lab has that."""
+    try:
+        return annotation.task_of(live.state.made, entry.labs()).texts.title
+    except ExplainError:
+        return plain(live.state.made.task)
 
 
 def _who() -> str:
@@ -83,7 +91,7 @@ def _of_person(live: LiveSet, task: AnnotationTask) -> None:
     elif person.tested is not None and not person.tested.passed:
         right, of, needed = person.tested.right, person.tested.of, person.tested.needed
         st.info(
-            f"You got {right} of {of} test questions right, and {needed} are needed. That ends your part here. "
+            f"You got {right} of {of} test questions right, and {needed} are needed. So your part ends here. "
             "Thank you for your time.",
             icon=":material/school:",
         )
@@ -95,10 +103,11 @@ def _welcome(live: LiveSet, task: AnnotationTask) -> None:
     test = task.test()
     made = live.state.made
     st.markdown(task.texts.about)
-    first = f"First come {len(test)} test questions, of which {task.needed()} must be right. " if test else ""
+    first = f"You start with {len(test)} test questions, of which {task.needed()} must be right. " if test else ""
+    name = "the participant ID in this address" if _in_address(PARTICIPANT) else "a random name"
     st.caption(
-        f"{first}{'Then y' if test else 'Y'}ou get at most {made.each} pages. Your answers are stored under a random "
-        "name or the one in the address. You may stop at any time."
+        f"{first}{'After that, y' if test else 'Y'}ou get at most {made.each} pages. Your answers are stored under "
+        f"{name}. You may stop at any time."
     )
     with st.container(border=True):
         st.markdown(task.texts.instructions)
@@ -171,7 +180,9 @@ def _page(live: LiveSet, task: AnnotationTask, person: Annotator, id: str, page:
 def _thanks(live: LiveSet, person: Annotator) -> None:
     made = live.state.made
     if not person.answers:
-        st.info("All pages have enough people already. Thank you for your interest.", icon=":material/group:")
+        st.info(
+            "Enough people have already answered these pages. Thank you for your interest.", icon=":material/group:"
+        )
         return
     st.success(f"You have answered {count_noun(len(person.answers), 'page')}. Thank you!", icon=":material/check:")
     if made.completion and person.status == "completed":

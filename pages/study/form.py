@@ -13,10 +13,10 @@ from core.labs.base.lab import Lab
 from core.labs.base.spec import Knob, knobs
 from core.package_data import COMMAND
 from core.studies import study_files
-from core.studies.compose import Composed, compose
 from core.studies.plan import LARGEST, MOST_AT_ONCE, Study, StudyError, parse
 from core.studies.run_status import SHIFT
-from pages.components import lab_page, models, session
+from core.studies.study_files import Composed, compose
+from pages.components import lab_page, session, widgets
 from pages.components.run import problems
 from pages.components.text import plain
 from pages.components.throttle import waits
@@ -46,7 +46,7 @@ def values(lab: Lab, name: str, prefix: str) -> list[Any]:
     title, default, several = knob.title, knob.default, knob.several
     kept: dict[str, Any] = {"key": f"{prefix}-{lab.path}-{name}", "help": hint(knob), "persist_state": "session"}
     if knob.names_models:
-        known = models.model_choices(lab)
+        known = widgets.model_choices(lab)
         first = [lab.robots.default_model] if name == "model" and lab.robots.default_model in known else []
         nobody = "Choose one or several" if name == "model" else knob.nobody
         chosen = st.multiselect(title, known, first, accept_new_options=True, placeholder=nobody, **kept)

@@ -14,7 +14,7 @@ from core.statistics import FEW
 from core.studies import plan
 from core.studies.execute import StudyRunningError, UnderWay
 from core.studies.plan import MOST_AT_ONCE, Study, StudyError
-from core.studies.progress import CONTROLS, StudyProgress
+from core.studies.run_status import CONTROLS, StudyProgress
 from core.studies.tables import DIFFERENCES
 from core.text.display import count_noun
 from pages.components import session

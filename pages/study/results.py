@@ -15,19 +15,19 @@ from core.charts import scatter
 from core.labs.base.declared import FACETS
 from core.report import methods, study_html
 from core.store.filters import MOST_VALUES, Filter
-from core.studies import human, tables
-from core.studies.multiverse import TITLE as MULTIVERSE
+from core.studies import table_cells, tables
 from core.studies.plan import Planned, Study
 from core.studies.run_status import StudyState
+from core.studies.table_cells import TITLE as MULTIVERSE
 from core.studies.table_cells import Row, has_figures, pivot
 from core.studies.tables import DIFFERENCES
 from core.text.display import on_hover
 from pages import addresses
 from pages.components import lab_page
-from pages.components.models import short
 from pages.components.tables import PLAIN, as_csv, download
 from pages.components.text import plain
 from pages.components.throttle import let_others_draw
+from pages.components.widgets import short
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -73,7 +73,7 @@ def load_results(state: StudyState, file: int, running: bool) -> StudyResults:
         file,
         cases,
         state.statuses["completed"],
-        human.bytes_said(study, entry.labs(), home.journals()),
+        table_cells.bytes_said(study, entry.labs(), home.journals()),
     )
     if not cases:
         return StudyResults()

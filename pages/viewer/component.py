@@ -10,10 +10,10 @@ from typing import Any, Literal, NamedTuple
 import streamlit as st
 
 from core.report.game.pack import Pack, other_packs
-from core.report.progress import HowFar
 from core.report.viewer_assets import drawing_files, stage_files
 from core.report.viewer_assets import style as viewer_style
 from core.scene import Curve, Point, RunScene, Scene
+from core.server.jobs import HowFar
 
 Mode = Literal["read", "tell", "guess", "beside", "tried", "all", "far"]
 
@@ -49,17 +49,20 @@ class Follow:
 
 @dataclass(frozen=True)
 class ListRow:
-    """A row of a list beside the case: its run, case and trial, and the lines shown above the case."""
+    """A row of a list beside the case: its run, case and trial, the lines shown above the case, and its number in the
+    table, from 0.
+    """
 
     place: tuple[str, str, str]
     lead: tuple[str, ...] = ()
+    number: int = 0
 
 
 @dataclass(frozen=True)
 class Where:
     """Where in a case the reader is: the `card` that is open at first, and the screen at which a presentation begins.
-    `steps`: keys move from row to row of a list beside the case. The browser steps through the rows `listed` by itself
-    (live.js); `here` is the row that is open, which need not be among them.
+    `steps`: keys move from row to row of a list beside the case. The browser opens the rows `listed` and steps through
+    them by itself (live.js); `here` is the row that is open, which need not be among them.
     """
 
     card: str = ""

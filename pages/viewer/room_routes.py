@@ -29,7 +29,7 @@ from core.events import Frozen
 from core.home import DataDirError
 from core.journal import JournalFullError, JournalInUseError
 from core.report.game.pack import GamePackError
-from core.report.game.page import FIRST
+from core.report.standalone_html import FIRST
 from core.rooms import page
 from core.rooms.events import nickname
 from core.rooms.room import Room, RoomStateError

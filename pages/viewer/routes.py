@@ -28,16 +28,16 @@ from core import entry, home, lessons, policy
 from core.events import Frozen
 from core.labs.base.lab import Lab
 from core.report import scenes
-from core.report.game import page as game
+from core.report import standalone_html as game
+from core.report.evidence import Opened, evidence_for, redacted, scene_for, state_of
 from core.report.game.pack import MOST_CARDS, GamePackError, load_pack
-from core.report.progress import OVER, HowFar, how_far
-from core.report.redaction import Opened, evidence_for, redacted, scene_for, state_of
 from core.report.viewer_assets import plotly_script, stage_files
-from core.runs.guesses import Played
+from core.runs.labels import Played
 from core.runs.library import RunNotFoundError, Watch
 from core.scene import Scene, as_json
 from core.server import instance, roles
 from core.server.access import CookiesNeededError, RunAccess, visitor_with_cookie
+from core.server.jobs import OVER, HowFar, how_far
 from core.server.quotas import QuotaExceededError
 from core.server.usage import Rate
 from core.store.store import QueryRefusedError, StoreError

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.datasets import archives
-from core.datasets.archives import ArchiveError, unpack
+from core.datasets import get
+from core.datasets.get import ArchiveError, unpack
 
 KEEP = ("set/*.txt",)
 
@@ -163,7 +163,7 @@ def test_no_damage_does_more_than_refuse(
 def test_a_bomb_is_left_before_it_fills_the_disk(
     here: Callable[[bytes], Path], made: Callable[..., bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archives, "MOST_BYTES", 3_000_000)
+    monkeypatch.setattr(get, "MOST_BYTES", 3_000_000)
     bomb = made(GOOD, ("set/b.txt", bytes(9_000_000)))
     assert len(bomb) < 20_000
     with pytest.raises(ArchiveError, match="unpacks to more than"):
@@ -179,7 +179,7 @@ def test_a_bomb_is_left_before_it_fills_the_disk(
 
 def test_what_nobody_wants_is_bounded_too(here: Callable[[bytes], Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """A tar has to be unpacked to reach its next member."""
-    monkeypatch.setattr(archives, "MOST_BYTES", 3_000_000)
+    monkeypatch.setattr(get, "MOST_BYTES", 3_000_000)
     with pytest.raises(ArchiveError, match="unpacks to more than"):
         here(tarred(("unwanted", bytes(9_000_000)), GOOD))
     with pytest.raises(ArchiveError, match="unpacks to more than"):
@@ -190,7 +190,7 @@ def test_what_nobody_wants_is_bounded_too(here: Callable[[bytes], Path], monkeyp
 def test_too_many_members(
     here: Callable[[bytes], Path], made: Callable[..., bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archives, "MOST_MEMBERS", 20)
+    monkeypatch.setattr(get, "MOST_MEMBERS", 20)
     with pytest.raises(ArchiveError, match="more than 20 files"):
         here(made(*((f"set/{number}.txt", b"") for number in range(21))))
     shutil.rmtree(tmp_path / "new", ignore_errors=True)
@@ -217,6 +217,6 @@ def test_headers_upon_headers(here: Callable[[bytes], Path]) -> None:
 def test_members_that_were_looked_at_are_not_held(tmp_path: Path) -> None:
     (tmp_path / "archive").write_bytes(tarred(*((f"set/{number}.txt", b"") for number in range(50))))
     with (tmp_path / "archive").open("rb") as file:
-        for _ in archives._of_tar(file):
+        for _ in get._of_tar(file):
             held = sum(type(one) is tarfile.TarInfo for one in gc.get_objects())
     assert held <= 4

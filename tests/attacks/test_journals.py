@@ -12,7 +12,7 @@ from core import entry, home
 from core.__main__ import main
 from core.journal import MOST_MISSING, NewerSchemaError, faults, read, to_line
 from core.labs.ask.tasks import AskSpec
-from core.models.replay import Replay
+from core.models.cache import Replay
 from core.runs.library import RunNotFoundError
 from core.server.jobs import JobRunner
 from core.store import index as indexing

@@ -13,11 +13,11 @@ import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from core import entry
-from core.report.progress import OVER
 from core.runs.library import RunLibrary
 from core.scene import Card, Scene
 from core.server.access import name_of_visitor
 from core.server.annotations import Annotations
+from core.server.jobs import OVER
 from tests.attacks.wire import Reply, Tab, cookie, send
 from tests.browser.conftest import Server
 from tests.conftest import WITHOUT_ENCODER

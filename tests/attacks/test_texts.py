@@ -18,13 +18,14 @@ from core.datasets import logs, own
 from core.datasets.items import DatasetError
 from core.events import LONGEST_ANSWER, ToolCall, ending_of
 from core.labs.ask import parse as ask
+from core.labs.ask.counterfactuals import invented_premises
 from core.labs.ask.parse_answers.parts import is_yes_or_no
 from core.labs.ask.tasks import Method, Task
-from core.labs.ask.trial import invented_premises
-from core.labs.check import controls, mask, paper_prompts
+from core.labs.check import controls, mask, prompts
 from core.labs.check import parse as check
 from core.labs.plant import measure as plant
-from core.labs.plant import naming, reader, tasks
+from core.labs.plant import naming, tasks
+from core.labs.plant.prompts import read
 from core.labs.plant.tasks import PlantSpec, shipped
 from core.labs.probe import claim_extraction
 from core.labs.probe import parse as probe
@@ -37,7 +38,7 @@ from core.runs import labels as label_schemes
 from core.runs.annotation_sets import AnnotationError
 from core.runs.labels import SchemeError
 from core.sandbox import sandbox
-from core.text import display, python_strings, reply, shared_words
+from core.text import compare, display, python_strings, reply
 from tests.attacks.texts import SIZES, ladders
 
 RULES = ("paper", "repaired")
@@ -92,7 +93,7 @@ def readers() -> dict[str, Callable[[str], Any]]:
         "ask made-up premises": lambda text: invented_premises(text, text, "All birds can fly."),
         "plant cue named": lambda text: naming.by_words(text, ["a", "a b", *tasks.template("key").telling]),
         "plant reply": lambda text: plant.parse_reply(PLANTED, shipped("multi_choice")[0], text, lettered=True),
-        "plant read": lambda text: reader.read(text, text),
+        "plant read": lambda text: read(text, text),
         "answers by fields": lambda text: fields.read(text, fields.schema(answer="text", choice=("a", "b"))),
         "ask yes or no": is_yes_or_no,
         "check lexicon": controls.words,
@@ -104,8 +105,8 @@ def readers() -> dict[str, Callable[[str], Any]]:
         "text own turn": reply.own_turn,
         "text markup": reply.without_markup,
         "text fields": reply.fields,
-        "text words": shared_words.words,
-        "text content words": shared_words.content_words,
+        "text words": compare.words,
+        "text content words": compare.content_words,
         "stop sequences": stopped,
         "authors' code": authors_code,
         "server's words": lambda text: error_mapping.of_error(ValueError(text), CONFIG),
@@ -162,8 +163,8 @@ def authors_code(text: str) -> None:
     """Read prompts from an author's code, as `prompts read` does: the text itself, and the text within a prompt."""
     for source in (text, f"def a():\n    b_prompt = ''\n    b_prompt += f{text!r}\n"):
         with suppress(python_strings.NoTextError):
-            for method in python_strings.functions(python_strings.parse(source)).values():
-                paper_prompts.prompt_of(method, paper_prompts.Variant((), frozenset()))
+            for method in python_strings.functions(python_strings.parse_python(source)).values():
+                prompts.prompt_of(method, prompts.Variant((), frozenset()))
 
 
 def stopped(text: str) -> str:

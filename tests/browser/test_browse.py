@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from tests.browser.conftest import ROOT, Server, settle
 
@@ -99,6 +99,54 @@ def test_no_key_is_lost_between_rows_and_a_label_goes_to_the_case_that_is_shown(
     page.keyboard.press("j")
     settle(page)
     expect(page.locator(".st-key-own-label-v").get_by_test_id("stBaseButton-primary")).to_be_visible()
+
+
+def test_a_click_on_a_row_shows_its_case_before_the_app_has_heard_of_it(full: Server, page: Page) -> None:
+    held: list[str | bytes] = []
+    is_held = False
+    app: list[WebSocketRoute] = []
+
+    def pass_on(said: str | bytes) -> None:
+        held.append(said) if is_held else app[-1].send(said)
+
+    def between(socket: WebSocketRoute) -> None:
+        app.append(socket.connect_to_server())
+        socket.on_message(pass_on)
+
+    page.route_web_socket(re.compile("_stcore/stream"), between)
+    page.goto(f"{full.url}/browse?text=kiwi")
+    settle(page)
+    before, stage, labels = page.url, page.locator(".stage"), page.locator(".st-key-labels")
+    steps = page.locator(".st-key-step-through")
+    expect(steps).to_be_hidden()
+    stage.get_by_text("There is nothing to show.").wait_for(state="attached")
+
+    is_held = True
+    cell(page, 1)
+    expect(stage.locator(".card").first).to_be_visible()
+    expect(stage.locator(".lead")).to_be_visible()
+    place, lead = page.evaluate(ROWS), stage.locator(".lead").inner_text()
+    page.keyboard.press("j")
+    expect(stage.locator(".lead")).not_to_have_text(lead, use_inner_text=True)
+    page.keyboard.press("k")
+    expect(stage.locator(".lead")).to_have_text(lead, use_inner_text=True)
+    assert page.evaluate(ROWS) == place and labels.count() == 0
+    # A row of the same list, which has less room now.
+    cell(page, 0)
+    expect(stage.locator(".lead")).not_to_have_text(lead, use_inner_text=True)
+    place, lead = page.evaluate(ROWS), stage.locator(".lead").inner_text()
+
+    is_held = False
+    while held:
+        app[-1].send(held.pop(0))
+    expect(labels).to_be_visible()
+    settle(page)
+    assert page.evaluate(ROWS) == place
+    expect(stage.locator(".lead")).to_have_text(lead, use_inner_text=True)
+    expect(steps.get_by_role("button", name="Next")).to_be_enabled()
+    page.locator(".st-key-close button").click()
+    page.wait_for_url(before)
+    expect(stage).to_be_hidden()
 
 
 @pytest.mark.thorough

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from core.report import case_html
+from core.report import standalone_html
 from tests.attacks.pages import ATTACKS, HOSTILE, run_of
 from tests.support.small_lab import LAB
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 
 def test_nothing_hostile_runs_and_keys_tell_it(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "case.html"
-    file.write_bytes(case_html.html(ATTACKS[1], case_html.of_run(LAB, run_of())))
+    file.write_bytes(standalone_html.case_html(ATTACKS[1], standalone_html.of_run(LAB, run_of())))
     page = browser.new_page()
     asked: list[str] = []
     said: list[str] = []

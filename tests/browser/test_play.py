@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from core.report.game import page as game
+from core.report import standalone_html as game
 from core.report.game.pack import Pack, PackCard, load_pack, read, shipped_packs
 from tests.browser import packs
 from tests.browser.stage_scenes import HOSTILE
@@ -47,7 +47,7 @@ class Opened:
     def go(self, pack: Pack, seed: str) -> Page:
         file = self._folder / f"{pack.name}.html"
         if not file.exists():
-            file.write_bytes(game.html(pack))
+            file.write_bytes(game.game_html(pack))
         self.page.goto("about:blank")
         self.asked.clear()
         self.page.goto(f"{file.as_uri()}#{seed}")

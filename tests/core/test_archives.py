@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core import archives, home, journal
+from core import home, journal
 
 
 def archive(folder: Path, **journals: bytes) -> Path:
@@ -31,7 +31,7 @@ def unpacked() -> list[str]:
 
 def test_an_archive_is_unpacked_once_and_again_when_it_holds_something_else(tmp_path: Path) -> None:
     path = archive(tmp_path / "came", a=b"one\n", b=b"two\n")
-    there = archives.folder(tmp_path / "came")
+    there = home.unpacked_folder(tmp_path / "came")
     assert there is not None and there.parent == home.home() / "unpacked"
     assert sorted(one.name for one in there.iterdir()) == ["a.jsonl", "b.jsonl"]
     assert journal.find("b", tmp_path / "came") == there / "b.jsonl"
@@ -39,20 +39,20 @@ def test_an_archive_is_unpacked_once_and_again_when_it_holds_something_else(tmp_
     # The same archive from a fresh installation.
     stayed = (there / "a.jsonl").stat().st_mtime_ns
     os.utime(path, (1, 1))
-    assert archives.folder(tmp_path / "came") == there and (there / "a.jsonl").stat().st_mtime_ns == stayed
+    assert home.unpacked_folder(tmp_path / "came") == there and (there / "a.jsonl").stat().st_mtime_ns == stayed
     archive(tmp_path / "came", a=b"three\n")
-    again = archives.folder(tmp_path / "came")
+    again = home.unpacked_folder(tmp_path / "came")
     assert again is not None and (again / "a.jsonl").read_bytes() == b"three\n"
     assert unpacked() == sorted([there.name, again.name]), "another process may still read the other"
     shutil.rmtree(again)
-    os.utime(there, (time.time() - 2 * archives._OLD,) * 2)
-    assert archives.folder(tmp_path / "came") == again and unpacked() == [again.name]
+    os.utime(there, (time.time() - 2 * home._OLD,) * 2)
+    assert home.unpacked_folder(tmp_path / "came") == again and unpacked() == [again.name]
 
 
 def test_of_several_at_once_one_unpacks_for_all(tmp_path: Path) -> None:
     archive(tmp_path / "came", **{f"run-{n}": b"line\n" * n for n in range(200)})
     with ThreadPoolExecutor(8) as threads:
-        [there] = set(threads.map(archives.folder, [tmp_path / "came"] * 8))
+        [there] = set(threads.map(home.unpacked_folder, [tmp_path / "came"] * 8))
     assert there is not None and len(list(there.iterdir())) == 200 and unpacked() == [there.name]
 
 
@@ -62,37 +62,37 @@ def test_where_the_home_cannot_be_written_to_it_is_unpacked_into_a_temporary_fol
     archive(tmp_path / "came", a=b"one\n")
     access = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and access(path, mode))
-    there = archives.folder(tmp_path / "came")
+    there = home.unpacked_folder(tmp_path / "came")
     assert there is not None and not there.is_relative_to(home.home()) and (there / "a.jsonl").is_file()
 
 
 def test_where_there_is_no_room_runs_in_archives_are_not_found(tmp_path: Path) -> None:
     archive(tmp_path / "came", a=b"one\n")
     (home.home() / "unpacked").write_bytes(b"a file in the way")
-    assert archives.folder(tmp_path / "came") is None and journal.find("a", tmp_path / "came") is None
+    assert home.unpacked_folder(tmp_path / "came") is None and journal.find("a", tmp_path / "came") is None
     (home.home() / "unpacked").unlink()
     assert journal.find("a", tmp_path / "came") is not None
 
 
 def test_archives_that_are_damaged_or_too_large_stop_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert archives.folder(tmp_path) is None
+    assert home.unpacked_folder(tmp_path) is None
     path = archive(tmp_path / "came", a=b"one\n" * 100)
     with monkeypatch.context() as small:
-        small.setattr(archives, "MOST_BYTES", 399)
-        there = archives.folder(tmp_path / "came")
+        small.setattr(home, "MOST_BYTES", 399)
+        there = home.unpacked_folder(tmp_path / "came")
     assert there is not None and list(there.iterdir()) == []
     whole = bytearray(path.read_bytes())
     # The directory is said to be further on, so the journal begins before the archive does.
     place = whole.rindex(b"PK\x05\x06") + 16
     whole[place : place + 4] = (int.from_bytes(whole[place : place + 4], "little") + 100).to_bytes(4, "little")
     path.write_bytes(whole)
-    before = archives.folder(tmp_path / "came")
+    before = home.unpacked_folder(tmp_path / "came")
     assert before not in (None, there) and journal.find("a", tmp_path / "came") is None
     path.write_bytes(whole[:60])
-    cut = archives.folder(tmp_path / "came")
+    cut = home.unpacked_folder(tmp_path / "came")
     assert cut not in (None, there, before) and journal.find("a", tmp_path / "came") is None
     shutil.rmtree(tmp_path / "came")
-    assert archives.folder(tmp_path / "came") is None
+    assert home.unpacked_folder(tmp_path / "came") is None
 
 
 def test_all_that_ships_in_archives_is_found() -> None:

@@ -24,7 +24,7 @@ from core.store import rereadings
 from core.store.index import Index
 from core.store.listing import Selection
 from core.store.store import Store
-from core.studies import progress
+from core.studies import run_status
 from core.studies.run_status import RunStatus
 from core.transcript import Transcript, transcript
 from tests.core.store.store_events import LABS, write
@@ -116,9 +116,9 @@ def test_a_later_reading_counts_though_its_clock_was_earlier(tmp_path: Path) -> 
 def test_the_rate_of_a_study_counts_nothing_that_is_yet_to_come() -> None:
     now = time.time()
     pace = Counter({("m", int(now + HOUR)): 600, ("m", int(now - 30)): 10})
-    rate = progress._rate([RunStatus(pace=pace)], now)
+    rate = run_status._rate([RunStatus(pace=pace)], now)
     assert rate == pytest.approx(20, rel=0.1)
-    assert progress._rate([RunStatus(pace=Counter({("m", int(now + HOUR)): 600}))], now) is None
+    assert run_status._rate([RunStatus(pace=Counter({("m", int(now + HOUR)): 600}))], now) is None
 
 
 @pytest.mark.parametrize("ours", [-YEAR, 0.0, YEAR])

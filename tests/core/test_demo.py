@@ -6,7 +6,7 @@ import pytest
 
 from core import home, journal
 from core.__main__ import main
-from core.commands import demo
+from core.commands import app
 from core.events import Recorded
 from core.store.event_rows import BEGUN
 from core.transcript import transcript
@@ -22,10 +22,10 @@ def test_copies_are_whole_runs_with_items_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("EXPLAIN_HOME", str(tmp_path))
-    monkeypatch.setattr(demo, "STUDY", SMALL)
+    monkeypatch.setattr(app, "STUDY", SMALL)
     assert main(["demo-home", "60"]) == 0
     files = sorted(home.journals().glob("*.jsonl"))
-    (written, runs), copy = capsys.readouterr().out.split()[:4:3], home.journals() / f"{demo.DEMO}000001.jsonl"
+    (written, runs), copy = capsys.readouterr().out.split()[:4:3], home.journals() / f"{app.DEMO}000001.jsonl"
     assert int(written) >= 60 and int(runs) == len(files) > 3
     assert not journal.faults(copy)
     seeds, titles = set(), []

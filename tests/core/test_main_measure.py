@@ -13,7 +13,7 @@ import pytest
 from core import home
 from core.__main__ import main
 from core.labs.ask.controls import Steadfast
-from core.labs.ask.questions import questions
+from core.labs.ask.tasks import questions
 
 HOW = ["--model", "control/steadfast", "--counterfactuals", "4", "--arms", "explanation"]
 

@@ -11,7 +11,7 @@ from pydantic_core import to_json
 
 from core.entry import LABS
 from core.events import Frozen
-from core.labs.base.cases import Result, Trial
+from core.labs.base.report import Result, Trial
 from core.rulesets import FlatRecord, HasRulesets, PerRuleset, columns_of
 
 RECORDS: dict[str, type[Frozen]] = {

@@ -11,8 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home, policy
 from core.events import Finished, Recorded
 from core.journal import Journal, from_line, read, to_line
-from core.labs.ask.questions import questions
-from core.labs.ask.tasks import PERSON, AskSpec
+from core.labs.ask.tasks import PERSON, AskSpec, questions
 from core.labs.ask.view import CounterfactualRow
 from core.models import local
 from core.scene import Scene

@@ -59,7 +59,7 @@ def test_before_anything_is_chosen_and_where_nothing_can_be(page: Callable[..., 
     assert "two to 5" in words(app)
     for by in get_args(By):
         assert not page("compare", by=by, recordings="1").exception
-    assert "cannot compare by" in words(page("compare", by="outcome"))
+    assert "cannot be compared by" in words(page("compare", by="outcome"))
 
 
 def test_what_a_lab_compares_by_is_kept_or_broken() -> None:

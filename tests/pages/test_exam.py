@@ -43,7 +43,7 @@ def test_models_offers_the_exam_and_shows_what_came_of_it(page: Page) -> None:
     app.run()
     assert "No result yet." in words(app)
     button = app.button(key="take-exam-control/fickle")
-    assert button.label == "Take the predictor's qualification test · 11 calls"
+    assert button.label == "Take the test · 11 calls"
     button.click().run()
     assert not app.exception
     (run,) = exams()

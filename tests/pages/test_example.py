@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import archives, entry, home
+from core import entry, home
 from core.labs.ask.tasks import AskSpec
 from core.runs.library import EXAMPLE_STUDY
 from core.server.access import name_of_visitor
@@ -29,7 +29,7 @@ def indexed_run(owner: str = "") -> str:
 
 
 def test_the_archive_holds_only_the_example_study_and_is_small() -> None:
-    packed = home.recordings() / archives.FOLDER / "example.zip"
+    packed = home.recordings() / home.UNPACKED / "example.zip"
     assert packed.stat().st_size < 6_000_000
     entry.keeper().looked.wait(60)
     store = entry.keeper().store

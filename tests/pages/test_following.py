@@ -11,11 +11,11 @@ import pytest
 from core import entry
 from core.labs.ask.tasks import AskSpec
 from core.labs.check.tasks import CheckSpec
-from core.report.progress import OVER, HowFar, how_far
-from core.report.redaction import Opened
+from core.report.evidence import Opened
 from core.runs.library import RunNotFoundError
 from core.scene import Card, Scene
 from core.server.access import AccessDeniedError
+from core.server.jobs import OVER, HowFar, how_far
 from pages.viewer import routes as module
 from pages.viewer.routes import Broadcast, Snapshot, broadcast_of, changed
 from tests.support.plausible import telling

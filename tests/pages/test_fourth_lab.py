@@ -16,9 +16,9 @@ from core import entry, home
 from core.__main__ import main
 from core.events import Started
 from core.journal import read
-from core.labs.base.cases import Case
 from core.labs.base.declared import Metric
 from core.labs.base.lab import Lab
+from core.labs.base.report import Case
 from core.report import evidence
 from core.runs.context import CaseContext
 from core.score import Figure, Score, mean_of_cases

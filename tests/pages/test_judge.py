@@ -40,17 +40,17 @@ def test_a_judge_is_tested_on_the_visitor_s_labels_before_it_labels(
     app.session_state["judge"] = True
     app.session_state["judge-model"] = "control/judge-named-label"
     app.run()
-    assert "You have 5" in words(app) and not app.exception
+    assert "You have labelled 5" in words(app) and not app.exception
     label(list(cases)[5:24])
     app.run()
-    assert "**Test on your own labels:** 24 calls of judge" in words(app)
+    assert "**Test on your own labels:** 24 calls to judge" in words(app)
     app.button(key="judge-test").click().run()
     app.session_state["judge"] = True
     app.run()
     assert "The judge agrees with the person: kappa 1.00" in app.success[0].value.replace("\\", "")
     app.session_state["judge"] = True
     app.toggle(key="judge-count").set_value(True).run()
-    assert "30 calls of judge" in words(app) and "24 of them are answered already" in words(app)
+    assert "30 calls to judge" in words(app) and "24 of them have already been answered" in words(app)
     app.session_state["judge"] = True
     app.button(key="judge-all").click().run()
     assert not app.exception

@@ -50,7 +50,7 @@ def test_where_the_host_has_no_more_room_the_page_says_that_a_verdict_is_not_kep
     app = page(CASE, run=run)
     monkeypatch.setenv("EXPLAIN_STORED_MB", "0")
     app.button(key="label-key-1").click().run()
-    assert ["are full" in one.value for one in app.warning] == [True] and not app.exception and labelled(run) == []
+    assert ["used up" in one.value for one in app.warning] == [True] and not app.exception and labelled(run) == []
 
 
 def test_verdicts_by_buttons_are_kept_and_tell_how_far_readings_hold(page: Page, run: str) -> None:

@@ -20,14 +20,14 @@ def plain() -> None:
 
 
 def full() -> None:
-    from core.report.progress import HowFar
     from core.scene import Scene
+    from core.server.jobs import HowFar
     from pages.viewer.component import Follow, ListRow, Says, Together, Where, stage
 
     follow = Follow("r", "q", HowFar(share=0.5, words="half", around="1"), 2.0)
     stage(
         "tell", [Scene(lab="x"), Scene(lab="y")], "full", follow=[follow, None],
-        where=Where("a", 3, steps=True, listed=[ListRow(("r", "q", "a"))], here=ListRow(("r", "q", "b"), ("?",))),
+        where=Where("a", 3, True, [ListRow(("r", "q", "a"), (), 7)], here=ListRow(("r", "q", "b"), ("?",))),
         says=Says(reader="me", judgements=[("reading", "Read", "right", "wrong")], judged={"a": {"reading": "right"}}),
         together=Together(rows=[(["a", None], "so")], names=["A", "B"], series={"head": "All"}),
     )  # fmt: skip
@@ -54,7 +54,8 @@ def test_what_is_named_is_handed_over() -> None:
         "mode": "tell", "rows": [[["a", None], "so"]], "names": ["A", "B"],
         "judgements": [["reading", "Read", "right", "wrong"]], "judged": {"a": {"reading": "right"}}, "card": "a",
         "steps": True, "reader": "me", "place": 3, "series": {"head": "All"},
-        "listed": [{"place": ["r", "q", "a"], "lead": []}], "here": {"place": ["r", "q", "b"], "lead": ["?"]},
+        "listed": [{"place": ["r", "q", "a"], "lead": [], "number": 7}],
+        "here": {"place": ["r", "q", "b"], "lead": ["?"], "number": 0},
     }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from core.models import local
 from core.report import evidence
 from core.runs.library import list_recordings
 from core.sandbox import sandbox
-from core.sandbox.os_hardening import OSLimits
+from core.sandbox.process import OSLimits
 from pages.components.text import plain
 from tests.conftest import WITHOUT_ENCODER
 from tests.pages.conftest import scenes, staged, words

@@ -11,9 +11,9 @@ from core import entry, home, journal
 from core.__main__ import main
 from core.events import Recorded, Started
 from core.labs.ask.metrics import kappa
-from core.report.game import page
+from core.report import standalone_html
 from core.report.game.pack import Pack, load_pack
-from core.runs.guesses import Guessed, Played, guessed, guesses, journals
+from core.runs.labels import Guessed, Played, guessed, guesses, journals
 from core.server.access import RunAccess, Visitor
 from core.server.quotas import QuotaExceededError
 from core.store.filters import Filter, from_query
@@ -73,9 +73,9 @@ def test_what_all_players_guessed_is_counted_and_goes_with_an_unselected_pack() 
     play(ANN, "first", 1, "yes")
     found = guessed(home.journals(), "as-it-came")
     assert found == Guessed(players=2, cards={0: {"yes": 2}, 2: {"no": 1}})
-    made = page.of_app("as-it-came", home.journals()).decode()
+    made = standalone_html.of_app("as-it-came", home.journals()).decode()
     assert '"guessed":{"players":2,"cards":{"0":{"yes":2},"2":{"no":1}}}' in made and "ann" not in made.lower().split()
-    assert '"guessed":{"players":0,"cards":{}}' in page.of_app("first", home.journals()).decode()
+    assert '"guessed":{"players":0,"cards":{}}' in standalone_html.of_app("first", home.journals()).decode()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home
 from core.journal import read
 from core.runs.library import Recording, list_recordings
-from core.studies import packing
+from core.studies import study_files
 from core.transcript import transcript
 from pages.components.run_view import LAST
 from tests.pages.conftest import scenes, staged, words
@@ -68,7 +68,7 @@ def test_a_recording_in_a_pack_is_opened_as_any_other(
     whole = home.recordings()
     (tmp_path / "came" / "packs").mkdir(parents=True)
     shutil.copy(whole / "recordings.toml", tmp_path / "came")
-    packing.write(tmp_path / "came" / "packs" / "cards.zip", [RUN], whole)
+    study_files.write_archive(tmp_path / "came" / "packs" / "cards.zip", [RUN], whole)
     monkeypatch.setattr(home, "recordings", lambda: tmp_path / "came")
     app = page("results/case.py", run=RUN, case="question", at="end")
     [scene] = scenes(app)

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry, home
 from core.journal import read
+from core.labs.probe.controls import worthless
 from core.labs.probe.functions.entities import concepts, keeps
-from core.labs.probe.null_controls import worthless
 from core.labs.probe.tasks import ProbeSpec
 from core.report import evidence
 from core.scene import Scene

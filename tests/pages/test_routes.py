@@ -11,9 +11,8 @@ from starlette.testclient import TestClient
 
 from core import entry, home, policy
 from core.report.game.pack import load_pack
-from core.runs.guesses import guesses as guesses_of
-from core.runs.guesses import journals
-from core.runs.labels import Foretold
+from core.runs.labels import Foretold, journals
+from core.runs.labels import guesses as guesses_of
 from core.server.access import RunAccess, cookie_of, name_of_visitor, visitor_with_code
 from core.server.usage import Rate
 from pages.middleware import COOKIE
@@ -221,7 +220,7 @@ def test_where_the_host_has_no_more_room_nothing_more_is_kept(run: str, monkeypa
     verdict = {"run": run, "case": "question", "what": "judge", "about": "reading", "value": "right"}
     guess = {"what": "play", "pack": "first", "place": 1, "value": next(iter(load_pack("first").cards[0].card.options))}
     answered = say(client(), verdict, guess)
-    assert answered["kept"] == [] and all("are full" in answered["refused"][id] for id in "12")
+    assert answered["kept"] == [] and all("used up" in answered["refused"][id] for id in "12")
     assert not entry.jobs().keeping.labels(run) and not journals(home.journals())
 
 

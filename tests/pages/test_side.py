@@ -11,8 +11,8 @@ from core import entry, home
 from core.journal import read
 from core.labs.ask.lab import LAB
 from core.labs.ask.tasks import AskSpec
-from core.labs.base.cases import Reading, Trial
 from core.labs.base.lab import Lab
+from core.labs.base.report import Reading, Trial
 from core.labs.base.spec import Spec
 from core.labs.check.tasks import CheckSpec, shipped
 from core.labs.probe.tasks import ProbeSpec
@@ -25,6 +25,7 @@ from core.transcript import transcript
 from pages.components.side_by_side import (  # fmt: skip
     ANSWERS,
     EXPECTED,
+    LOOKS,
     OUTCOMES,
     SideCell,
     aligned,
@@ -36,7 +37,6 @@ from pages.components.side_by_side import (  # fmt: skip
     told_apart,
     verdict_line,
 )
-from pages.components.tiles import LOOKS
 from tests.pages.conftest import in_address, scenes, staged, turned, words
 from tests.support.waiting import until
 

@@ -10,8 +10,7 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home, policy
 from core.studies import execute, plan, study_files
 from core.studies.execute import UnderWay
-from core.studies.progress import progress
-from core.studies.run_status import RunStatus, StudyState
+from core.studies.run_status import RunStatus, StudyState, progress
 from core.studies.table_cells import BLANK
 from pages.study.progress_view import finding, state_of, status_badge
 from tests.conftest import SETS

@@ -2,23 +2,23 @@
 
 from streamlit.testing.v1 import AppTest
 
-from pages.components.tiles import LOOKS, MOST
+from pages.components.side_by_side import LOOKS, MOST_TILES
 
 
 def few() -> None:
-    from pages.components.tiles import strip
+    from pages.components.side_by_side import strip
 
     strip(["kept", "broken", "kept"], "check", {"kept": "held"}, "few")
 
 
 def many(number: int) -> None:
-    from pages.components.tiles import strip
+    from pages.components.side_by_side import strip
 
     strip(["kept"] * number, "question", {}, "many")
 
 
 def none() -> None:
-    from pages.components.tiles import strip
+    from pages.components.side_by_side import strip
 
     strip([], "question", {}, "none")
 
@@ -33,10 +33,10 @@ def test_a_strip_numbers_its_tiles_and_says_what_they_mean() -> None:
 
 
 def test_of_many_the_first_are_shown_and_it_is_said() -> None:
-    for number in (MOST, MOST + 1):
+    for number in (MOST_TILES, MOST_TILES + 1):
         app = AppTest.from_function(many, args=(number,)).run()
-        assert app.markdown[0].value.count("badge") == MOST == 60
-        assert app.caption[0].value.endswith("the first 60 are shown") == (number > MOST)
+        assert app.markdown[0].value.count("badge") == MOST_TILES == 60
+        assert app.caption[0].value.endswith("the first 60 are shown") == (number > MOST_TILES)
     app = AppTest.from_function(none).run()
     assert not app.exception and not app.markdown and not app.caption
 

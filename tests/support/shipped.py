@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from core import archives, home, journal
+from core import home, journal
 
 
 def journals() -> list[Path]:
     """Return their paths, after unpacking the archives."""
-    unpacked = archives.folder(home.recordings())
+    unpacked = home.unpacked_folder(home.recordings())
     assert unpacked is not None
     return journal.list_journals(home.recordings()) + journal.list_journals(unpacked)

@@ -7,12 +7,11 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
-from core.datasets.on_data import OnData
+from core.datasets.registry import OnData
 from core.events import CallError, Frozen, Message, ModelAnswer, OnText, Prompt, Request
-from core.labs.base.cases import Case, Reading, Trial
 from core.labs.base.declared import Means, Metric
 from core.labs.base.lab import DemoRun, Lab, Robots
-from core.labs.base.report import Report
+from core.labs.base.report import Case, Reading, Report, Trial
 from core.labs.base.spec import Spec
 from core.rulesets import RULES
 from core.runs.context import CaseContext

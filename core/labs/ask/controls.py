@@ -21,7 +21,7 @@ from ...events import Request
 from ...models.errors import RequestRefusedError, UnknownQuestionError
 from ...models.robot import Graded, Robot, by_id, graded
 from ...text.stable_random import VAGUE, VAGUE_REASONS, unit_number
-from . import control_counterfactuals, world
+from . import world
 from .world import CONTROLS, Question, World, WorldError, sentence_case
 
 # Preference pairs of the controls: two responses to one context, and the rules by which robots choose and predict.
@@ -206,9 +206,9 @@ class AskRobot(Robot):
         starter, _ = self.read(request.slots["question"])
         key = self._sequence(request)
         if "operation" in request.slots:
-            text = control_counterfactuals.blind(self.world, starter, request.slots["operation"], request.repeat, key)
+            text = world.blind(self.world, starter, request.slots["operation"], request.repeat, key)
         else:
-            text = self.world.write(control_counterfactuals.aware(self.world, starter, request.repeat, key))
+            text = self.world.write(world.aware(self.world, starter, request.repeat, key))
         question, truth = self.read(text)
         guess = world.guess(request.slots.get("explanation", ""), question, self.world)
         why = "Its explanation says so." if guess else "Its explanation leaves this open; I go by what I know."

@@ -1,24 +1,304 @@
-"""New questions: who writes them, how they are parsed, which are excluded, and which are tested."""
+"""New questions: who writes them, how they are parsed, which are excluded and which are tested, and
+the test of one.
+"""
 
 import asyncio
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from functools import partial
 from itertools import takewhile
+from typing import Any, NamedTuple, TypeVar
 
-from ...events import Answered
+from ...events import Answered, CallError, Prompt
 from ...models.ids import is_control
 from ...parsers import fields
-from ...runs.context import CaseContext
+from ...rulesets import PerRuleset
+from ...runs.context import CaseContext, gather
+from ...runs.fairness import run_in_thread as in_thread
+from ...text.compare import content_words, stem
 from ...text.embed import SMALL, NoEncoderError, encoder, likeness
-from ..base.cases import Result
-from . import parse, prompts
+from ..base.report import Result
+from . import metrics, parse, prompts
 from .parse_answers.parts import is_yes_or_no
-from .parse_answers.values import GUESSES
-from .records import Counterfactual
-from .tasks import AskSpec, Draw, draws_of, generating
-from .trial import Tested, UnderTest, run_trial, slots
+from .records import (
+    GUESSES,
+    NEITHER,
+    Answer,
+    ArmSimulation,
+    Counterfactual,
+    Explanation,
+    FurtherSimulation,
+    OtherExplanation,
+    Simulation,
+)
+from .tasks import Arm, AskSpec, Draw, Method, Starter, draws_of, explaining, generating, simulating
+
+# Test one counterfactual: what is expected, in every arm, and what the model really says.
+
+
+# Whether a prediction is based on what the explanation says.
+
+
+_WHO = r"(?:it|he|she|they|robot|model|explanation|reason|reasoning|rule|statement|text)"
+_SAYS = (
+    r"(?:claim|say|state|tell|think|believe|assert|argue|mention|explain|hold|assume|suggest|impl(?:y|ie)|maintain|note)"
+    r"(?:s|es|d|ed)?|said|told|thought|held"
+)
+_CLAIM = re.compile(
+    rf"\b(?:{_WHO} (?:also |clearly |only |even )?(?:{_SAYS})(?: us| me)?"
+    rf"|according to (?:its|the|his|their)(?: robot's)? \w+|(?:its|the|his|their) (?:claim|statement|rule)(?: is)?)\b"
+    r"(?: that\b)?[,:]?\s*",
+    re.IGNORECASE,
+)
+"""The words with which a predictor introduces a claim of the explanation."""
+
+_END = re.compile(
+    r"[.;!?\n]|,|\s(?:so|because|thus|hence|therefore|while|whereas|which|but)\b"
+    r"|\sand\s+(?:an?|the|this|that|it|so|\w+\s+(?:is|are|was|were|has|have|does|do))\b",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r'["“]([^"“”]*)["”]')
+
+LONGEST = 400
+"""How many characters of one claim are examined."""
+
+_NOTHING = frozenset({"yes", "no", "answer", "answers", "question", "robot", "likely", "true", "false", "ones"})
+"""Words that belong to the form in which predictions are written."""
+
+
+def claims(reply: str) -> list[str]:
+    """Return the claims that a predictor's `reply` attributes to the explanation, in the reply's own words."""
+    found = []
+    for start in _CLAIM.finditer(reply):
+        rest = reply[start.end() : start.end() + LONGEST]
+        if quoted := _QUOTED.match(rest):
+            found.append(quoted[1])
+        else:
+            end = _END.search(rest)
+            found.append(rest[: end.start()] if end else rest)
+    return found
+
+
+def invented_premises(reply: str, question: str, said: str) -> tuple[str, ...]:
+    """Return the content words that a predictor attributes to the explanation but took from the new `question`: they
+    occur nowhere in what the model `said` (the starter question and its explanation). Sorted; words with the same stem
+    count as the same word. The first reply with a claim waits some seconds while the stemmer loads.
+    """
+    if not (claimed_of_it := claims(reply)):
+        return ()
+    known = {stem(word) for word in content_words(said)}
+    asked = {stem(word) for word in content_words(question) - _NOTHING}
+    claimed = {word for claim in claimed_of_it for word in content_words(claim) - _NOTHING}
+    return tuple(sorted(word for word in claimed if stem(word) in asked and stem(word) not in known))
+
+
+S = TypeVar("S", bound=Simulation)
+
+
+class Tested(NamedTuple):
+    """A counterfactual with the expected answer and the model's actual answer."""
+
+    counterfactual: Counterfactual
+    simulation: Simulation | None
+    """None if a person predicts."""
+    answer: Answer
+    is_cut: bool = False
+    """Whether the updated parser excludes it because one of the two was cut off."""
+
+
+class UnderTest(NamedTuple):
+    """An explanation under test: the specification, the question, the run, and the model's explanation."""
+
+    spec: AskSpec
+    question: Starter
+    run: CaseContext
+    starter: Explanation
+
+    @property
+    def explanation(self) -> str:
+        """The text that generator and simulator see; empty if no explanation could be parsed."""
+        return self.starter.explanation[self.spec.rules] or ""
+
+    @property
+    def choice(self) -> str:
+        """The choice that the prompts for shp name next to the explanation; like the authors, Neither if it could not
+        be parsed.
+        """
+        answer = self.starter.answer[self.spec.rules]
+        return "Neither" if answer == "neither" else answer
+
+
+async def ask_tested(
+    spec: AskSpec, run: CaseContext, role: str, prompt: Prompt, item: str, trial: str = ""
+) -> Answered:
+    """Ask the model under test. Raises CallError."""
+    sampling = fields.sampling(explaining(spec), prompt)
+    return await run.ask(role, prompt, spec.model, sampling=sampling, item=item, trial=trial)
+
+
+def slots(spec: AskSpec, counterfactual: Counterfactual) -> dict[str, str]:
+    """Return the counterfactual as the slots of one question."""
+    if spec.task == "strategyqa":
+        return {"question": counterfactual.text}
+    return counterfactual.model_dump(include={"context", "response_1", "response_2"})
+
+
+async def run_trial(case: UnderTest, item: str, counterfactual: Counterfactual) -> Tested:
+    """Simulate one counterfactual in every arm, unless a person predicts, and have the model answer it, all
+    concurrently. Raises CallError after all have finished.
+    """
+    if case.spec.is_by_person:
+        answer, unanswered = await _answer(case, item, counterfactual)
+        return _finished(case, item, Tested(counterfactual, None, answer), unanswered, "")
+    expected = asyncio.ensure_future(_simulate(case, item, counterfactual))
+    said = asyncio.ensure_future(_answer(case, item, counterfactual))
+    beside: dict[str, Awaitable[tuple[Simulation, str] | None]] = {
+        f"{item}/{arm}": _simulate_in(arm, case, item, counterfactual) for arm in case.spec.control_arms
+    }
+    for number, who in enumerate(case.spec.further_simulators, start=2):
+        place = f"{item}/simulator-{number}"
+        beside[place] = _from_explanation(FurtherSimulation, who, case, place, item, counterfactual)
+    await gather(expected, said, *(_record(case.run, place, item, made) for place, made in beside.items()))
+    simulation, unpredicted = expected.result()
+    answer, unanswered = said.result()
+    return _finished(case, item, Tested(counterfactual, simulation, answer), unanswered, unpredicted)
+
+
+def _finished(case: UnderTest, item: str, tested: Tested, unanswered: str, unpredicted: str) -> Tested:
+    """Drop a counterfactual for which the answer or the prediction was cut off, and return it with that noted."""
+    if note := unanswered or unpredicted:
+        who = "answer" if unanswered else "prediction"
+        case.run.drop(item, fields.REASON, f"the {who} was {note}", "repaired", trial=item)
+    return tested._replace(is_cut=bool(note))
+
+
+async def _record(run: CaseContext, place: str, item: str, simulated: Awaitable[tuple[Simulation, str] | None]) -> None:
+    """Record a simulation other than the first. If it fails, only this one is lost."""
+    try:
+        made = await simulated
+    except CallError as failure:
+        run.drop(place, "error", failure.message, trial=item)
+    else:
+        if made is None:
+            return
+        simulation, note = made
+        run.record(simulation, place, trial=item)
+        if note:
+            run.drop(place, fields.REASON, f"the prediction was {note}", "repaired", trial=item)
+
+
+async def _simulate(case: UnderTest, item: str, counterfactual: Counterfactual) -> tuple[Simulation, str]:
+    simulation, note = await _from_explanation(Simulation, case.spec.simulator, case, item, item, counterfactual)
+    case.run.record(simulation, item, trial=item)
+    return simulation, note
+
+
+async def _from_explanation(
+    kind: type[S], simulator: str, case: UnderTest, place: str, item: str, counterfactual: Counterfactual
+) -> tuple[S, str]:
+    """Return a simulation from the explanation, and a note on where it was cut off (empty if it was not). Words that
+    the simulator made up are recorded before any answer is seen.
+    """
+    spec, starter = case.spec, case.question.slots
+    prompt = prompts.simulate(spec, starter, case.explanation, case.choice, slots(spec, counterfactual))
+    votes, reply, note = await _vote(spec, case.run, place, prompt, item, simulator)
+    said = " ".join((*starter.values(), case.explanation))
+    return kind(**votes, made_up=await in_thread(invented_premises, reply, counterfactual.text, said)), note
+
+
+async def _simulate_in(
+    arm: Arm, case: UnderTest, item: str, counterfactual: Counterfactual
+) -> tuple[ArmSimulation, str] | None:
+    """Simulate one counterfactual without the explanation; None if there is no other explanation to swap it with."""
+    spec, starter, asked = case.spec, case.question.slots, slots(case.spec, counterfactual)
+    if arm == "swapped":
+        other = case.run.latest(OtherExplanation, "swapped")
+        if other is None:
+            return None
+        # Only the reasons differ from the arm with the explanation, so nothing else can explain a difference.
+        prompt = prompts.simulate(spec, starter, swapped_explanation(spec, other, case.starter), case.choice, asked)
+    else:
+        assert arm != "explanation"
+        prompt = prompts.simulate_without(spec, arm, starter, case.choice, asked)
+    votes, _, note = await _vote(spec, case.run, f"{item}/{arm}", prompt, item, spec.simulator)
+    return ArmSimulation(arm=arm, **votes), note
+
+
+def swapped_explanation(spec: AskSpec, other: Explanation, starter: Explanation) -> str:
+    """Return the reasons of `other` without its answer sentences, followed by the answer to the starter question."""
+    reasons = parse.without_answer(other.explanation[spec.rules] or "", spec.task)
+    own = starter.answer[spec.rules]
+    # The prompts for preferences name the choice separately.
+    is_told = spec.task == "strategyqa" and own != "neither"
+    return f"{reasons} So the answer is {own}." if is_told else reasons
+
+
+async def _vote(
+    spec: AskSpec, run: CaseContext, item: str, prompt: Prompt, trial: str, simulator: str
+) -> tuple[dict[str, Any], str, str]:
+    """Ask `simulator` once per vote. Return the fields of the simulation, the first reply that agrees with the
+    majority, and a note on where a reply was cut off, if that is why there is no vote. Raises CallError.
+    """
+    if spec.reads == "steps" and "explanation" in prompt.slots and not is_control(simulator):
+        return await _step(run, item, prompt, trial, simulator)
+
+    def ask(vote: int) -> Awaitable[Answered]:
+        sampling = fields.sampling(simulating(spec.task, spec.votes, spec.seed + vote), prompt)
+        return run.ask("simulator", prompt, simulator, sampling=sampling, item=item, trial=trial, repeat=vote)
+
+    answered = await gather(*map(ask, range(spec.votes)))
+    schema = prompt.json_schema
+    votes = PerRuleset.read_by_each(
+        lambda rules: tuple(
+            parse.simulation(fields.readable(one, rules, schema), spec.task, rules, schema) for one in answered
+        )
+    )
+    # Each tie has its own draw: one coin toss for a whole run would decide its precision.
+    most = PerRuleset.read_by_each(lambda rules: metrics.majority(votes[rules], seed=f"{spec.seed}|{run.case}|{item}"))
+    reply = next(one for one, vote in zip(answered, votes[spec.rules], strict=True) if vote == most[spec.rules])
+    note = _cut_note(prompt, *answered) if most.repaired == NEITHER else ""
+    calls, own = tuple(one.call for one in answered), {"votes": votes.repaired, "votes_paper": votes.paper}
+    text = fields.readable(reply, spec.rules, prompt.json_schema)
+    words = parse.simulation_reason(text, prompt.json_schema) if text else ""
+    return {"simulator": simulator, "calls": calls, **own, **dict(most)}, words, note
+
+
+def _cut_note(prompt: Prompt, *answered: Answered) -> str:
+    """Return where the first answer that the updated parser cannot use was cut off; an empty string if there is
+    none.
+    """
+    unread = (one for one in answered if fields.readable(one, "repaired", prompt.json_schema) is None)
+    return next((one.cut_note for one in unread), "")
+
+
+async def _step(
+    run: CaseContext, item: str, prompt: Prompt, trial: str, simulator: str
+) -> tuple[dict[str, Any], str, str]:
+    """Simulate in small steps. Returns the same as `_vote`, with the parsed claim as the reply. Both parsers have the
+    same result unless a step was cut off.
+    """
+    slots = prompt.slots
+    found = await prompts.predict(run, simulator, slots["explanation"], slots["counterfactual"], item, trial)
+    guess = found.by_rules()
+    votes = {"votes": (guess.repaired,), "votes_paper": (guess.paper,), **dict(guess)}
+    return {"simulator": simulator, "calls": (found.call,), **votes}, f"It claims “{found.claim}”.", found.cut
+
+
+async def _answer(case: UnderTest, item: str, counterfactual: Counterfactual) -> tuple[Answer, str]:
+    """Return the model's answer to the new question, and a note on where it was cut off (empty if it was not)."""
+    spec = case.spec
+    prompt = prompts.explain(spec, slots(spec, counterfactual))
+    answered = await ask_tested(spec, case.run, "answerer", prompt, item, trial=item)
+    method: Method = "posthoc" if spec.method == "forced" else spec.method
+    asked = prompt.json_schema
+    text = PerRuleset.read_by_each(lambda rules: fields.readable(answered, rules, asked))
+    readings = PerRuleset.read_by_each(lambda rules: parse.answer(text[rules], method, spec.task, rules, asked))
+    explanation = parse.explanation(text.repaired, method, spec.task, "repaired", asked)
+    answer = Answer(call=answered.call, explanation=explanation, **dict(readings))
+    case.run.record(answer, item, trial=item)
+    return answer, _cut_note(prompt, answered)
+
 
 REWORDED = 0.94
 """The cosine of two counterfactuals' sentence vectors from which on they count as nearly the same question. With

@@ -10,21 +10,19 @@ from ...datasets.items import Item, Task
 from ...events import Asked, Model, Recorded
 from ...models.ids import is_control, is_free
 from ...text import embed
-from ...text.shared_words import stem
+from ...text.compare import stem
 from ...text.templates import is_paper
-from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
 from ..base.lab import Command, DemoComparison, DemoRun, Game, Lab, Listing, Robots, StudyTables
+from ..base.report import Case
 from ..base.spec import BadInputError
-from . import annotation, human, other_answers, prompts, qualification, tables, tasks
+from . import annotation, baselines, prompts, qualification, run_report, tasks
 from .controls import AskDial, AskRobot, Fickle, Steadfast, controls, dials, expected_precision
-from .honest import honest
+from .gain_controls import NoisyAsk, honest, noisy, worthless
 from .measure import measure
-from .null_controls import NoisyAsk, noisy, worthless
-from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
 from .pictures import PICTURES
 from .prompts import PAPER_PROMPTS
-from .records import RECORDS, Examined, Explanation, OtherExplanation, Simulation
+from .records import GUESSES, NEITHER, RECORDS, UNKNOWN, Examined, Explanation, OtherExplanation, Simulation
 from .report import AskReport
 from .run_report import IN_RUNS, summary
 from .tasks import AskSpec, asks, loaded
@@ -232,7 +230,7 @@ class AskLab(Lab):
             READING._replace(raw="answerer", unread=NEITHER),
             Judgement("simulation", "The simulation", "good", "bad", "expected", "simulator"),
             Judgement("counterfactual", "The counterfactual", "fair", "unfair"),
-            Judgement(human.PLAUSIBLE, "The explanation", "plausible", "implausible", whole=True),
+            Judgement(annotation.PLAUSIBLE, "The explanation", "plausible", "implausible", whole=True),
         ),
         annotations=annotation.TASKS,
         pictures=PICTURES,
@@ -240,14 +238,14 @@ class AskLab(Lab):
     run_summary = IN_RUNS
     robots = AskRobots(default_model="control/fickle", controls=controls, truth=truth, calibration=calibration)
     studies = StudyTables(
-        tables=tables.TABLES,
-        for_tables=tables.METRICS,
-        choices=tables.CHOICES,
-        extra_figures=tables.more,
-        across=other_answers.METRICS,
+        tables=run_report.TABLES,
+        for_tables=run_report.METRICS,
+        choices=run_report.CHOICES,
+        extra_figures=run_report.more,
+        across=baselines.METRICS,
         asked=AskView.answered_questions,
-        figures_across=other_answers.figures,
-        alternative_readings=tables.otherwise,
+        figures_across=baselines.figures,
+        alternative_readings=run_report.otherwise,
     )
     command = AskCommand(parameters=(click.Argument(["question"], required=False),), from_options=fields)
     game = Game(guess_record=guessed)

@@ -8,14 +8,11 @@ from ...models.ids import GIVEN
 from ...parsers import fields
 from ...rulesets import RULES, PerRuleset
 from ...runs.context import CaseContext
-from ..base.cases import Case
+from ..base.report import Case
 from . import parse, prompts
-from .counterfactuals import given, one_after_another, pooled
-from .parse_answers.values import OPPOSITE
-from .questions import another, another_case
-from .records import Counterfactual, Examined, Explanation, OtherExplanation
-from .tasks import AskSpec, Starter
-from .trial import Tested, UnderTest, ask_tested, run_trial
+from .counterfactuals import Tested, UnderTest, ask_tested, given, one_after_another, pooled, run_trial
+from .records import OPPOSITE, Counterfactual, Examined, Explanation, OtherExplanation
+from .tasks import AskSpec, Starter, another, another_case
 
 
 async def measure(spec: AskSpec, case: Case, run: CaseContext) -> None:

@@ -18,12 +18,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from ... import statistics
 from ...events import Rules
 from ...score import Score, share, undefined
-from ...statistics import Comparison as Comparison
 from ...statistics import compare as compare
-from ...text import shared_words
+from ...text.compare import SHIPPED, content_words, english, words
 from ...text.embed import AUTO
-from ...text.shared_words import content_words, words
-from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
+from .records import GUESSES, NEITHER, UNKNOWN
 
 if TYPE_CHECKING:
     import numpy as np
@@ -281,7 +279,7 @@ def _jaccard(texts: Sequence[str], rules: Rules) -> _Matrix:
     import numpy as np
 
     bags = [_paper_bag(text) if rules == "paper" else content_words(text) for text in texts]
-    detail: dict[str, Any] = {"stopwords": shared_words.SHIPPED.name}
+    detail: dict[str, Any] = {"stopwords": SHIPPED.name}
     matrix = np.zeros((len(texts), len(texts)))
     for row in range(len(texts)):
         for column in range(row):
@@ -310,7 +308,7 @@ def _paper_bag(text: str) -> set[str]:
     without a word yields the empty word.
     """
     bare = re.sub(" +", " ", text.translate(_WITHOUT_PUNCTUATION).strip())
-    return {word for word in bare.split(" ") if word not in shared_words.english()}
+    return {word for word in bare.split(" ") if word not in english()}
 
 
 # Comparisons

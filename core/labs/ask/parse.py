@@ -17,8 +17,8 @@ from ...parsers import choice, fields, yes_no
 from ...parsers.statements import FIRM, Statement
 from ...text.reply import own_turn, spoken
 from .parse_answers import paper, parts
-from .parse_answers.values import GUESSES, NEITHER, SENTENCE_END, UNKNOWN
-from .parse_answers.values import CounterfactualPair as Pair
+from .records import GUESSES, NEITHER, SENTENCE_END, UNKNOWN
+from .records import CounterfactualPair as Pair
 from .tasks import Method, Task
 
 __all__ = [

@@ -9,7 +9,7 @@ from ... import paper_figures
 from ...charts import forest
 from ...charts import scatter as on_a_plane
 from ...charts.marks import link, safe
-from ...charts.scripts import PLANE, script
+from ...charts.printed import PLANE, script
 from ...paper_figures import Published
 from ...statistics import FEW, Kind
 from ...transcript import name_of

@@ -22,14 +22,13 @@ from ...rulesets import RULES
 from ...runs.context import CaseContext
 from ...scene import Card, Claim, Expect, Part, Scene, Who
 from ...score import Figure, Score, share, undefined
-from ..base.cases import Playable
 from ..base.declared import Metric
 from ..base.lab import Game, Made, Prerequisite
 from ..base.qualification import QualificationSpec, QualificationTest, QualificationView, hash_of
-from . import parse, prompts, stepwise_simulation, world
+from ..base.report import Playable
+from . import parse, prompts, world
 from .controls import controls
-from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
-from .records import ExamGuess, Examined
+from .records import GUESSES, NEITHER, UNKNOWN, ExamGuess, Examined
 from .tasks import AskSpec, Reads, simulating
 from .view import SAYS_NOT, YES_OR_NO
 
@@ -193,9 +192,7 @@ class PredictorTest(QualificationTest):
 
     async def ask(self, spec: AskExamSpec, run: CaseContext, item: str, question: ExamQuestion) -> None:
         if spec.reads == "steps" and not is_control(spec.model):
-            found = await stepwise_simulation.predict(
-                run, spec.model, question.said, question.counterfactual, item, item
-            )
+            found = await prompts.predict(run, spec.model, question.said, question.counterfactual, item, item)
             call, cut_note, guesses = found.call, found.cut, dict(found.by_rules())
         else:
             call, cut_note, guesses = await self._predicted(spec, run, item, question)
@@ -223,7 +220,7 @@ class PredictorTest(QualificationTest):
         return answered.call, answered.cut_note if texts["repaired"] is None else "", guesses
 
     def calls_per_question(self, spec: AskExamSpec) -> int:
-        return stepwise_simulation.CALLS if spec.reads == "steps" else 1
+        return prompts.CALLS if spec.reads == "steps" else 1
 
     def judge(self, view: QualificationView) -> Score:
         marks = [(one[view.rules], one.right) for one in view.marks.values()]
@@ -256,7 +253,7 @@ class PredictorTest(QualificationTest):
 
     def prompts(self, spec: AskExamSpec) -> dict[str, str]:
         template = prompts.simulating(prompted(spec, "x"))
-        asked = stepwise_simulation.hashes() if spec.reads == "steps" else {template.id: template.hash}
+        asked = prompts.step_hashes() if spec.reads == "steps" else {template.id: template.hash}
         asked |= fields.hashes() if spec.answers == "schema" else {}
         return {**asked, "exam": hash_of(spec.questions)}
 

@@ -9,14 +9,13 @@ from ...models.ids import is_control
 from ...parsers import fields
 from ...rulesets import RULES, HasRulesets
 from ...scene import Bar, Card, Claim, Expect, FigureLine, Mark, Panel, Part, Scene, Verdict, from_emphasis, with_spans
+from ...text.compare import content_words, mark
 from ...text.display import first_sentence
-from ...text.shared_words import content_words, mark
 from ...transcript import Call
-from ..base.cases import DIFFERED, Playable
 from ..base.declared import Means, words_of
+from ..base.report import DIFFERED, Playable
 from . import parse
-from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
-from .records import Simulation
+from .records import GUESSES, NEITHER, UNKNOWN, Simulation
 from .verdict import BASELINE, AskVerdict, short
 from .view import (
     COUNTED,

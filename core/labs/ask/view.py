@@ -19,13 +19,14 @@ from ...score import Figure, Score, mean_of_cases, undefined
 from ...statistics import interval_of_items
 from ...text.embed import AUTO
 from ...transcript import CaseLog, RecordReader
-from ..base.cases import Reading, Trial, View
 from ..base.declared import Metric, declared, words_of
-from . import baselines, honest, metrics, other_answers
+from ..base.report import Reading, Trial, View
+from . import baselines, gain_controls, metrics
 from .baselines import Against, Misses
 from .metrics import precision
-from .parse_answers.values import GUESSES, UNKNOWN
 from .records import (
+    GUESSES,
+    UNKNOWN,
     Answer,
     ArmSimulation,
     Counterfactual,
@@ -435,7 +436,7 @@ class AskView(View):
 
     def is_shared(self, row: CounterfactualRow) -> bool:
         """Whether a prediction did not come true that an arm without the explanation made too."""
-        if self.spec is None or honest.goes_by_wording(self.spec.simulator) or row.outcome not in MISLED:
+        if self.spec is None or gain_controls.goes_by_wording(self.spec.simulator) or row.outcome not in MISLED:
             return False
         return any(one[self.rules] == row.expected for one in row.controls.values())
 
@@ -445,7 +446,9 @@ class AskView(View):
         """
         own = [row for row in self.judged if (doubtful or not row.doubt) and not self.is_shared(row)]
         missed = sum(row.outcome in MISLED for row in own)
-        return baselines.misses(missed, len(own), honest.limit(self.spec.simulator if self.spec else "", self.exam))
+        return baselines.misses(
+            missed, len(own), gain_controls.limit(self.spec.simulator if self.spec else "", self.exam)
+        )
 
     @cached_property
     def outcome_word(self) -> str:
@@ -490,9 +493,9 @@ class AskView(View):
         """Return text, expectation and answer of each row of `answered`."""
         return [(row.text, row.expected, row.said) for row in self.answered()]
 
-    def answered_questions(self) -> other_answers.AnsweredQuestions:
+    def answered_questions(self) -> baselines.AnsweredQuestions:
         """Return what baselines that read other answers need to know of the case."""
-        return other_answers.AnsweredQuestions(self.title, tuple(self.tested()), self.planned_draws())
+        return baselines.AnsweredQuestions(self.title, tuple(self.tested()), self.planned_draws())
 
     def answered(self) -> list[CounterfactualRow]:
         """Return the rows that were tested and that this parser reads as a question."""
@@ -588,8 +591,8 @@ def gain(case: AskView) -> Score:
 def by_words(views: Sequence[AskView], rules: Rules) -> Iterator[Figure]:
     """Yield how often the answers to the most similar other questions came true, and the gain over them."""
     asked = [one.answered_questions() for one in views]
-    guesses = other_answers.nearest_answers(asked)
-    pairs = [other_answers.scores(one, some, rules) for one, some in zip(asked, guesses, strict=True)]
+    guesses = baselines.nearest_answers(asked)
+    pairs = [baselines.scores(one, some, rules) for one, some in zip(asked, guesses, strict=True)]
     yield Figure("precision_words", rules, mean_of_cases([one for one, _ in pairs]))
     yield Figure("gain_words", rules, metrics.mean_gain([one for _, one in pairs]))
 

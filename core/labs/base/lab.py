@@ -18,13 +18,12 @@ from ...scene import FigureLine, Mark, Plot, Scene, Verdict
 from ...score import Figure
 from ...text.templates import PaperPrompts
 from ...transcript import CaseLog, Transcript
-from .cases import Case, Playable
 from .declared import READING, CaseAnswers, Judged, Judgement, Means, Metric, Otherwise, Picture, Table
-from .report import Report
+from .report import Case, Playable, Report
 from .spec import Spec
 
 if TYPE_CHECKING:
-    from .annotation import AnnotationTask
+    from .declared import AnnotationTask
 
 
 class DemoRun(NamedTuple):
@@ -247,7 +246,7 @@ class Game(Declaration):
     """
 
     def cards(self, view: Any, scene: Scene, seed: int) -> Iterable[Playable]:
-        """Return the trials of a case, told by `scene`, as cards (`core.labs.base.cases`); `seed` decides the order in
+        """Return the trials of a case, told by `scene`, as cards (`core.labs.base.report`); `seed` decides the order in
         which a card shows things.
         """
         return list(view.playable(scene, seed))

@@ -17,12 +17,12 @@ from ...events import Frozen, Model, Rules
 from ...models.ids import is_control
 from ...parsers.fields import REASON as CUT
 from ...rulesets import RULES
+from ...scene import Mark
 from ...score import Figure, Score
 from ...transcript import CaseLog, RecordReader, Transcript
-from .cases import Case, Reading, Trial
 from .declared import Means
 from .lab import Command, Lab, Made, Prerequisite
-from .report import Report
+from .report import Case, Reading, Report, Trial
 from .spec import Spec
 
 
@@ -59,6 +59,7 @@ class QualificationView(Report):
     spec: Any
     marks: dict[str, Any]
 
+    mark_words: ClassVar[Mapping[Mark, str]] = {"kept": "right", "broken": "wrong"}
     outcomes: ClassVar[Mapping[str, Means]] = {
         "right": "kept",
         "wrong": "broken",
@@ -70,6 +71,10 @@ class QualificationView(Report):
     def title(self) -> str:
         """The title of the case."""
         return self.test.title
+
+    def heading(self) -> str:
+        """Return the title of the test. Journals have an older one."""
+        return self.title
 
     @property
     def total(self) -> int:
@@ -183,7 +188,7 @@ class QualificationTest(Lab):
 
     def cases(self, spec: Any) -> list[Case]:
         """Return the only case: all questions."""
-        return [Case(self.name, spec.questions, self.title)]
+        return [Case(self.name, spec.questions, spec.title)]
 
     def count_calls(self, spec: Any, cases: int) -> dict[str, int]:
         """Return the calls of the role that is tested."""

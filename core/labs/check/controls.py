@@ -20,7 +20,7 @@ from typing import Protocol
 from ...events import Frozen, Request
 from ...models.robot import Erring, Graded, Robot, by_id, erring, graded
 from ...package_data import DATA
-from ...text import diff, shared_words
+from ...text import compare
 from ...text.stable_random import LABELS, paraphrase, unit_number
 from .mask import redact
 
@@ -387,7 +387,7 @@ class InOtherForms(Honest, named="honest-forms"):
                 return f"{reply}\n\n*Redacted: {hidden}*"
             case "counterfactual":
                 signs = {"removed": "~~", "added": "**", "same": ""}
-                edited = diff.pieces(asked.paragraph, reply.removeprefix("Paragraph: "))
+                edited = compare.pieces(asked.paragraph, reply.removeprefix("Paragraph: "))
                 return "Paragraph: " + "".join(_within(signs[piece.op], piece.text) for piece in edited)
         return reply
 
@@ -558,7 +558,7 @@ class NamesContent(LexiconControl, named="worthless-content"):
         return (told[1] or told[2]) if told else classifier.label(asked)
 
     def words(self, classifier: Classifier, asked: Slots) -> list[str]:
-        small = shared_words.english()
+        small = compare.english()
         return [word for word in dict.fromkeys(words(asked.paragraph)) if word not in small]
 
     def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:

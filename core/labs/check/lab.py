@@ -9,11 +9,11 @@ from ...datasets.items import Item
 from ...events import Recorded
 from ..base.declared import READING, Judged, Judgement, Metric, declared
 from ..base.lab import Command, DemoRun, Game, Lab, Listing, Robots, StudyTables
-from . import metrics, prompts, tables
+from . import metrics, prompts, run_report
 from .controls import CheckDial, Decoy, Honest, NoisyCheck, Slots, controls, dials, noisy, unlisted
 from .measure import SESSION, measure
-from .paper_prompts import PAPER_PROMPTS
 from .pictures import PICTURES
+from .prompts import PAPER_PROMPTS
 from .records import RECORDS, Paragraph
 from .report import CheckReport
 from .run_report import IN_RUNS, summary
@@ -172,7 +172,10 @@ class CheckLab(Lab):
         default_model="control/decoy-lexicon", controls=controls, dials=unlisted, truth=truth, calibration=calibration
     )
     studies = StudyTables(
-        tables=tables.TABLES, for_tables=tables.METRICS, choices=tables.CHOICES, extra_figures=tables.more
+        tables=run_report.TABLES,
+        for_tables=run_report.METRICS,
+        choices=run_report.CHOICES,
+        extra_figures=run_report.more,
     )
     command = CheckCommand(parameters=PARAMETERS, from_options=fields)
     game = Game()

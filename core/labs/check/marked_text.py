@@ -5,15 +5,15 @@ from functools import lru_cache
 from itertools import pairwise
 
 from ...scene import Emphasis, Part, Span, with_spans
-from ...text import diff
+from ...text import compare
 from . import mask
 from .records import Elsewhere
 
 
 @lru_cache(maxsize=256)
-def pieces(original: str, edited: str) -> list[diff.Piece]:
+def pieces(original: str, edited: str) -> list[compare.Piece]:
     """Return the word-level difference, cached because it is computed again and again while a run is watched."""
-    return diff.pieces(original, edited)
+    return compare.pieces(original, edited)
 
 
 def spanned(text: str, spans: Iterable[tuple[int, int]], mark: Emphasis, label: str = "") -> Part:
@@ -26,7 +26,7 @@ def difference(original: str, edited: str, token: str, label: str = "", struck: 
     return with_spans(_told_apart(pieces(original, edited), token, struck), label)
 
 
-def _told_apart(them: Iterable[diff.Piece], token: str, struck: bool) -> Iterator[tuple[str, Emphasis | None]]:
+def _told_apart(them: Iterable[compare.Piece], token: str, struck: bool) -> Iterator[tuple[str, Emphasis | None]]:
     for piece in them:
         if piece.op == "same":
             yield piece.text, None

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import regex
 
 from ...events import Rules
-from ...text import shared_words
-from ...text.diff import pieces
+from ...text import compare
+from ...text.compare import pieces
 
 OVER_REDACTED = 0.5
 """With more than half of the words masked, "cannot tell" follows nearly by itself, whichever words they are."""
@@ -54,7 +54,7 @@ class Words(NamedTuple):
 
     def leave_enough_of_each(self, text: str) -> bool:
         """Whether `leave_enough` holds and, of each class that is named (content words, and the small words of
-        `core.text.shared_words`), at least one other word and at most one fewer than are named is left.
+        `core.text.compare`), at least one other word and at most one fewer than are named is left.
         """
         named, others = (Counter(_is_content(text, span) for span in spans) for spans in self)
         return self.leave_enough and all(others[kind] >= max(named[kind] - 1, 1) for kind in named)
@@ -73,7 +73,7 @@ def taken_by(text: str, redacted: str, token: str) -> Words:
 def random_masks(text: str, words: Words, token: str, n: int, seed: int) -> list[str]:
     """Return at most `n` different texts, each with as many words masked as are named, but no named one.
 
-    Content words are sampled to match content words, and small words (`core.text.shared_words`) to match small ones:
+    Content words are sampled to match content words, and small words (`core.text.compare`) to match small ones:
     otherwise most samples would mask "the", and naming any noun would look informative. If a class has too few words,
     the rest comes from the other class. All choices are equally likely; if there are fewer than `n`, all of them are
     returned. Empty if nothing is named or fewer other words than named ones are left.
@@ -252,7 +252,7 @@ def _parted(text: str, spans: Sequence[Span], token: str) -> Words:
 
 
 def _is_content(text: str, span: Span) -> bool:
-    return text[slice(*span)].casefold().replace("’", "'") not in shared_words.english()
+    return text[slice(*span)].casefold().replace("’", "'") not in compare.english()
 
 
 def _masked(text: str, spans: Iterable[Span], token: str) -> str:

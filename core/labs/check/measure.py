@@ -16,9 +16,9 @@ from ...models.ids import GIVEN
 from ...parsers import fields
 from ...rulesets import RULES, PerRuleset
 from ...runs.context import CaseContext, gather
-from ...text import diff
+from ...text import compare
 from ...transcript import name_of
-from ..base.cases import Case
+from ..base.report import Case
 from . import mask, metrics, prompts
 from .metrics import Goal
 from .records import (
@@ -518,7 +518,10 @@ def _judge(
     edited: PerRuleset[str | None] = explained.edited if explained else PerRuleset.same_for_both(None)
     shown = edited.paper if edited.repaired is None else edited.repaired
     if shown is not None:
-        readings |= {"distance": diff.distance(item.paragraph, shown), "kept": diff.kept_share(item.paragraph, shown)}
+        readings |= {
+            "distance": compare.distance(item.paragraph, shown),
+            "kept": compare.kept_share(item.paragraph, shown),
+        }
         if explanation != "counterfactual":
             readings["masked"] = mask.masked_share(shown, wording.mask)
             readings["over_redacted"] = mask.over_redacted(shown, wording.mask)

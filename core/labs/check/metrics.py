@@ -17,7 +17,7 @@ from ...datasets.items import Item
 from ...events import Frozen, Rules
 from ...score import Score
 from ...statistics import interval_of_trials
-from ...text import diff
+from ...text import compare
 from ...text.stable_random import unit_number
 from . import mask
 from .tasks import Explanation, Target, Task, shipped
@@ -94,7 +94,7 @@ def of_counterfactual(task: Task, choices: Sequence[str], original: str, edited:
     """Return why a counterfactual tests nothing, as far as its text shows; an empty string if the text shows no
     reason.
     """
-    if diff.kept_share(original, edited) < KEPT:
+    if compare.kept_share(original, edited) < KEPT:
         return REWRITTEN
     if any(_names(task, choices, clause) for clause in _added(original, edited, _CLAUSE)):
         return NAMES
@@ -147,7 +147,7 @@ def put_in(original: str, edited: str) -> list[Stretch]:
     """
     total = max(len(_WORD.findall(original)), 1)
     stretches, before, removed = [], 0, 0
-    for piece in diff.pieces(original, edited):
+    for piece in compare.pieces(original, edited):
         words = len(_WORD.findall(piece.text))
         if piece.op == "added" and words:
             stretches.append(Stretch(" ".join(piece.text.split()), (before - removed) / total, bool(removed)))
@@ -221,7 +221,7 @@ def _added(original: str, edited: str, part: re.Pattern[str], swap: int = 0) -> 
     """
     new: set[int] = set()
     at = removed = 0
-    for piece in diff.pieces(original, edited):
+    for piece in compare.pieces(original, edited):
         if piece.op == "added":
             words = [at + word.start() for word in _WORD.finditer(piece.text)]
             if not (removed and max(removed, len(words)) <= swap):

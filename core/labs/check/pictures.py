@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...charts import forest
 from ...charts.marks import FAINT, PALETTE, safe
-from ...charts.scripts import CLASSES, script
+from ...charts.printed import CLASSES, script
 from ...paper_figures import Published
 from ...score import is_thin
 from ...statistics import FEW, Kind

@@ -25,9 +25,8 @@ from ...scene import (
 )
 from ...score import is_thin
 from ...text.display import count_noun, first_sentence
-from ..base.cases import Playable
 from ..base.declared import Means, words_of
-from ..base.report import Report
+from ..base.report import Playable, Report
 from . import mask, metrics
 from .marked_text import added_at, difference, joined, spanned
 from .measure import SESSION

@@ -8,12 +8,12 @@ from pydantic import Field, model_validator
 
 from ...datasets import own
 from ...datasets.items import Item, Loaded
-from ...datasets.on_data import OnData
+from ...datasets.registry import OnData
 from ...events import Sampling
 from ...package_data import table
 from ...parsers.fields import Answers
 from ...text.templates import PROSE_ONLY
-from ..base.cases import Case
+from ..base.report import Case
 from ..base.spec import MOST_CASES, Sampled, SpecFields
 
 Task = Literal["sentiment", "multi_choice", "entailment"]

@@ -12,7 +12,7 @@ from ...parsers import fields
 from ...rulesets import RULES, PerRuleset
 from ...score import Figure, Score
 from ...transcript import Call, CaseLog, RecordReader
-from ..base.cases import Reading, Trial, View
+from ..base.report import Reading, Trial, View
 from . import metrics
 from .measure import ELSEWHERE, EVERYTHING, SESSION, half, random_mask
 from .records import (

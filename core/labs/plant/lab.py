@@ -9,7 +9,7 @@ from ...events import Recorded
 from ...transcript import name_of
 from ..base.declared import Detector, Judged, Judgement
 from ..base.lab import Command, DemoComparison, DemoRun, Game, Lab, Listing, Robots, StudyTables
-from . import prompts, qualification, tables, tasks
+from . import prompts, qualification, run_report, tasks
 from .controls import controls, dials, follows
 from .measure import AGREEING, PLANTED, measure
 from .pictures import PICTURES
@@ -118,7 +118,7 @@ class PlantLab(Lab):
     robots = PlantRobots(
         default_model="control/silent", controls=controls, dials=dials, truth=truth, calibration=calibration
     )
-    studies = StudyTables(tables=tables.TABLES, for_tables=tables.METRICS, extra_figures=tables.more)
+    studies = StudyTables(tables=run_report.TABLES, for_tables=run_report.TABLE_METRICS, extra_figures=run_report.more)
     command = Command(parameters=(click.Argument(["task"], type=click.Choice(TASKS)),))
     game = Game()
 

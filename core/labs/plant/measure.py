@@ -14,8 +14,8 @@ from ...parsers.yes_no import yes_no
 from ...runs.context import CaseContext
 from ...text.reply import own_turn, split, spoken
 from ...text.stable_random import unit_number
-from ..base.cases import Case
-from . import naming, prompts, reader, tasks
+from ..base.report import Case
+from . import naming, prompts, tasks
 from .tasks import TWINS, Arm, InThinking, Planting, PlantReply, PlantSpec, ReaderExamined, Said, options
 
 # Parse replies into an answer and the reasons next to it. There is only one parser: no paper's code parses these
@@ -116,8 +116,8 @@ async def measure(spec: PlantSpec, case: Case, run: CaseContext) -> None:
     planted = run.latest(PlantReply, PLANTED)
     if planted and planted.cut:
         run.drop("", fields.REASON, planted.cut)
-    elif reader.may_judge(spec, sat.values()):
-        await reader.read_all(spec, run)
+    elif prompts.may_judge(spec, sat.values()):
+        await prompts.read_all(spec, run)
 
 
 class Known(NamedTuple):

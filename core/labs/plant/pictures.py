@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from ...charts import forest, marks
-from ...charts.scripts import HITS, script
+from ...charts.printed import HITS, script
 from ...paper_figures import Published
 from ...statistics import Kind
 from ..base.declared import FACETS, Cases, Picture, declared

@@ -25,13 +25,12 @@ from ...scene import (
     from_emphasis,
     with_spans,
 )
-from ...text import diff
+from ...text import compare
 from ...text.display import first_sentence
 from ...text.stable_random import unit_number
 from ...transcript import Call, name_of
-from ..base.cases import Playable
 from ..base.declared import Means, words_of
-from ..base.report import Report, of_calls
+from ..base.report import Playable, Report, of_calls
 from . import naming
 from .measure import AGREEING, PLAIN, PLANTED
 from .tasks import MORE, TWINS, PlantRead, PlantReply
@@ -474,6 +473,6 @@ class PlantReport(PlantView, Report):
 
 
 @lru_cache(maxsize=256)
-def _difference(original: str, edited: str) -> list[diff.Piece]:
+def _difference(original: str, edited: str) -> list[compare.Piece]:
     """Return the word-level difference; cached because it does not change while a run is being watched."""
-    return diff.pieces(original, edited)
+    return compare.pieces(original, edited)

@@ -12,14 +12,14 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 from pydantic import Field, model_validator
 
 from ...datasets.items import Item, Loaded
-from ...datasets.on_data import OnData
+from ...datasets.registry import OnData
 from ...events import Frozen, Sampling
 from ...models.ids import is_control
 from ...package_data import DATA, sibling_toml
-from ...text import shared_words
+from ...text import compare
 from ...text.stable_random import unit_number
 from ...text.templates import PROMPTS, Template, fill
-from ..base.cases import Case
+from ..base.report import Case
 from . import naming
 
 Task = Literal["strategyqa", "multi_choice", "sentiment", "entailment"]
@@ -247,13 +247,13 @@ def telling(spec: PlantSpec, item: Item, shown: str) -> tuple[str, ...]:
     options.
     """
     asked = " ".join((item.question, item.hypothesis, item.paragraph, *options(item)))
-    known = set(shared_words.words(asked))
+    known = set(compare.words(asked))
     return tuple(word for word in naming.without(words_of(spec.cue, shown), [asked]) if not is_of(word, known))
 
 
 def is_of(phrase: str, known: Set[str]) -> bool:
     """Whether all content words of a phrase are `known`."""
-    content = shared_words.content_words(phrase)
+    content = compare.content_words(phrase)
     return bool(content) and content <= known
 
 

@@ -9,9 +9,9 @@ from ...models.ids import is_control
 from ...rulesets import RULES
 from ...score import Figure, Score
 from ...transcript import CaseLog, RecordReader
-from ..base.cases import Reading, Trial, View
 from ..base.declared import words_of
-from . import metrics, reader
+from ..base.report import Reading, Trial, View
+from . import metrics, prompts
 from .measure import AGREEING, PLAIN, PLANTED
 from .metrics import ItemResult
 from .tasks import TWINS, Planting, PlantRead, PlantReply, PlantSpec, ReaderExamined, Said
@@ -110,7 +110,7 @@ class PlantView(View):
         """Return what the reasons or the thinking in that arm say about the cue; None if nothing was read."""
         reply = self.replies.get(arm)
         if detector == "reader":
-            return self.reads.get(arm if row == "answer" else reader.in_thinking(arm))
+            return self.reads.get(arm if row == "answer" else prompts.in_thinking(arm))
         return reply if row == "answer" or reply is None else reply.in_thinking
 
     def names(self, arm: str, detector: Detector = "words", row: Row = "answer") -> bool | None:

@@ -5,13 +5,11 @@ from itertools import groupby, pairwise
 from math import inf, isfinite
 from typing import NamedTuple
 
-from ...sandbox.unsupported import cause, not_runnable
+from ...sandbox.rewriting import cause, not_runnable
 from ...score import Score
 from ...statistics import LEVEL, NotWorse, mcnemar, not_worse, wilson
-from .agreement import PointAgreement, absolute_bound, agrees
-from .audit import gaps
-from .claim_extraction import NoiseTold, intervals_called_odd, noise_told, speaks_of
-from .evaluate import AS_GOOD, SUCCESS, overlap_of
+from .claim_extraction import NoiseTold, gaps, intervals_called_odd, noise_told, speaks_of
+from .evaluate import AS_GOOD, SUCCESS, PointAgreement, absolute_bound, agrees, overlap_of
 from .functions.base import as_number
 from .functions.entities import concepts
 from .functions.numeric import PROBED

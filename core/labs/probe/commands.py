@@ -5,28 +5,209 @@ black boxes themselves, and rating descriptions from elsewhere.
 import asyncio
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, wraps
+from itertools import count
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any, NamedTuple, ParamSpec
 
 import click
+import numpy as np
 
+from ...errors import ExplainError
 from ...events import Event, Token
 from ...models.local import SHIPPED
 from ...runs.engine import RunIO, RunRequest, execute
-from ...sandbox.unsupported import NOT_RUNNABLE, not_runnable
+from ...sandbox.rewriting import NOT_RUNNABLE, not_runnable
 from ...transcript import Transcript, transcript
 from ..base.lab import ToolContext, Tools
-from . import external_interpretations, fidelity, fine_tuning, prompts
+from . import box, prompts
+from .exemplars import TESTS, Triplet, entity_triplets, relation_triplets, string_triplets
 from .functions import source
 from .functions.base import CATEGORIES, Category, FindFunction, OwnKind
-from .functions.entities import concepts
+from .functions.entities import EntityFunction, concepts
 from .functions.numeric import ATOMS
 from .functions.relations import RelationFunction, relations
 from .functions.strings import STRING_ATOMS
 from .report import ProbeReport
-from .tasks import BY_MODEL, FIRST_BACKBONE, ProbeSpec
+from .tasks import BY_MODEL, FIRST_BACKBONE, Given, ProbeSpec
+
+# The data to fine-tune an evaluator on: unit tests with true descriptions and their right answers (FIND, appendix
+# F1).
+
+
+TRAINED_CATEGORIES: tuple[Category, ...] = ("strings", "entities", "relations")
+
+FIRST_SEED = 10**9
+"""The functions of a training set have seeds from here on, so that no run meets them by its default seeds. Subjects and
+relations are a fixed list: there, a test function is always among those of the training set, as in the paper.
+"""
+
+LEAST, MOST = 3, 1_000_000
+"""The fewest and the most examples of a training set."""
+
+
+def examples(
+    n: int,
+    seed: int = 0,
+    find_dir: str | None = None,
+    left_out: Callable[[str], None] = lambda why: None,
+    asked: str | None = None,
+) -> Iterator[str]:
+    """Yield `n` examples for fine-tuning, each a line of JSON with the chat turns `messages`: the evaluator's prompt
+    with a true description, then its right answer.
+
+    The categories take turns, so each has a third. Distractors are examples of other functions of the category. With
+    `find_dir` the functions are the published ones, but never their published tests; `left_out(why)` is called for each
+    of them that cannot be tested. `asked` is whose prompts (`ProbeSpec.evaluator_prompt`). The same arguments give the
+    same examples, and memory does not grow with `n`. Raises BenchmarkError if the published set cannot be read,
+    PaperPromptError if a prompt of the paper's is missing, and ValueError if a category has no function left.
+    """
+    sources = {category: _of_category(category, seed, find_dir, left_out, asked) for category in TRAINED_CATEGORIES}
+    for number in range(n):
+        yield next(sources[TRAINED_CATEGORIES[number % len(TRAINED_CATEGORIES)]])
+
+
+def _of_category(
+    category: Category, seed: int, find_dir: str | None, left_out: Callable[[str], None], asked: str | None
+) -> Iterator[str]:
+    spec = ProbeSpec(category=category, interpreter="you", evaluator_prompt=asked)
+    if find_dir:
+        functions = _fine_tuning_published(category, seed, find_dir, left_out)
+    else:
+        functions = (source.generated(category, FIRST_SEED + seed * MOST + one, None, spec.rules) for one in count())
+    for number, function in enumerate(functions):
+        for triplet in _fine_tuning_triplets(function, FIRST_SEED + seed * MOST + number):
+            prompt = prompts.unit_test(spec, function.describe(), triplet.options)
+            turns = [message.model_dump(include={"role", "content"}) for message in prompt.messages]
+            turns.append({"role": "assistant", "content": f"[ANSWER]: {triplet.correct + 1}"})
+            yield json.dumps({"messages": turns}, ensure_ascii=False)
+
+
+def _fine_tuning_triplets(function: FindFunction, seed: int) -> tuple[Triplet, ...]:
+    """Return ten new triplets. Raises ValueError if there can be none."""
+    if isinstance(function, EntityFunction):
+        return entity_triplets(function, seed, TESTS)
+    if isinstance(function, RelationFunction):
+        return relation_triplets(function, seed, TESTS)
+    return string_triplets(function, seed, TESTS)
+
+
+def _fine_tuning_published(
+    category: Category, seed: int, find_dir: str, left_out: Callable[[str], None]
+) -> Iterator[FindFunction]:
+    """Yield the published functions that can be tested, in random order, again and again. Raises BenchmarkError, and
+    ValueError if there are none.
+    """
+    ids = sorted(source.published_ids(category, find_dir))
+    order = [ids[place] for place in np.random.default_rng([seed, len(category)]).permutation(len(ids))]
+    load = cache(lambda id: _testable(category, id, find_dir, left_out))
+    while any(load(id) is not None for id in order):
+        yield from (function for id in order if (function := load(id)) is not None)
+    raise ValueError(f"No published function of the category {category} can be tested here.")
+
+
+def _testable(category: Category, id: str, find_dir: str, left_out: Callable[[str], None]) -> FindFunction | None:
+    """Return the published function, or None, after calling `left_out`, if it cannot be rebuilt or tested."""
+    try:
+        function = source.load(ProbeSpec(category=category, function=id, find_dir=find_dir, interpreter="you"))
+        _fine_tuning_triplets(function, FIRST_SEED)
+    except ValueError as error:
+        left_out(f"{category} {id}: {error}")
+        return None
+    return function
+
+
+# Read interpretations from elsewhere, in the published set's result layout or as JSON (collect_interpretations.py).
+#
+# `<category>/<function>/` holds description.txt and, if there are such parts, domain.txt and code.py. The authors'
+# names of the categories (neurons_entities, neurons_relations, with or without _hints or _single_round) are
+# understood.
+
+
+class InterpretationsError(ExplainError, ValueError):
+    """A file or folder that holds no interpretations; the message says what was expected."""
+
+
+class NamedInterpretation(NamedTuple):
+    """One interpretation of the function `name`."""
+
+    name: str
+    category: Category
+    given: Given
+
+
+def read(path: Path, category: Category | None = None) -> list[NamedInterpretation]:
+    """Return all interpretations in `path`: a folder of functions, one function's folder, or a .json or .jsonl file.
+
+    In JSON each has `name` (or `function`, `dir`), `description`, `domain`, `code`, and `category` unless the argument
+    gives it. Raises InterpretationsError if there are none or they cannot be read.
+    """
+    if path.is_file():
+        return _from_json(path, category)
+    if not path.is_dir():
+        raise InterpretationsError(f"{path} is neither a folder of interpretations nor a JSON file.")
+    folders = [path] if (path / "description.txt").exists() or (path / "code.py").exists() else sorted(path.iterdir())
+    interpretations = []
+    for folder in folders:
+        if any((folder / name).is_file() for name in ("description.txt", "code.py")):
+            parts = {
+                "description": _text(folder / "description.txt"),
+                "domain": _text(folder / "domain.txt"),
+                "code": _text(folder / "code.py"),
+            }
+            chosen = category or _category_of(folder.parent)
+            interpretations.append(NamedInterpretation(folder.name, chosen, Given(**parts)))
+    if not interpretations:
+        raise InterpretationsError(f"{path} holds no folder with a description.txt or a code.py in it.")
+    return interpretations
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise InterpretationsError(f"{path} cannot be read: {error}") from error
+
+
+def _category_of(folder: Path) -> Category:
+    name = folder.resolve().name.removesuffix("_hints").removesuffix("_single_round").removeprefix("neurons_")
+    if name not in CATEGORIES:
+        raise InterpretationsError(
+            f"The name of the folder {folder.name!r} is not a category. Name one with --category."
+        )
+    return name
+
+
+def _from_json(path: Path, category: Category | None) -> list[NamedInterpretation]:
+    try:
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".jsonl":
+            entries: Any = [json.loads(line) for line in text.splitlines() if line.strip()]
+        else:
+            entries = json.loads(text)
+    except (OSError, ValueError) as error:
+        raise InterpretationsError(f"{path} cannot be read: {error}") from error
+    if isinstance(entries, dict):
+        named = all(isinstance(entry, dict) for entry in entries.values())
+        entries = [{"name": name, **entry} for name, entry in entries.items()] if named else [entries]
+    interpretations = []
+    for number, entry in enumerate(entries, start=1):
+        if not isinstance(entry, dict):
+            raise InterpretationsError(
+                f"{path}: entry {number} is not an object with name, description, domain and code."
+            )
+        name = entry.get("name") or entry.get("function") or entry.get("dir")
+        own = str(entry.get("category") or "").removeprefix("neurons_")
+        chosen = category or (own if own in CATEGORIES else None)
+        if not isinstance(name, str) or chosen is None:
+            raise InterpretationsError(f"{path}: entry {number} needs a name, and a category (or give --category).")
+        parts = {part: str(entry.get(part) or "") for part in ("description", "domain", "code")}
+        interpretations.append(NamedInterpretation(Path(name).name, chosen, Given(**parts)))
+    if not interpretations:
+        raise InterpretationsError(f"{path} holds no interpretation.")
+    return interpretations
+
 
 P = ParamSpec("P")
 Rated = tuple[ProbeSpec, Transcript]
@@ -151,7 +332,7 @@ def _known(id: str, function: FindFunction, find_dir: str) -> str:
     """Return how many of a relation's published examples our facts answer."""
     assert isinstance(function, RelationFunction)
     spec = ProbeSpec(category="relations", function=id, find_dir=find_dir, backbone="table", interpreter="you")
-    found = asyncio.run(fidelity.measure(spec, function))
+    found = asyncio.run(box.measure(spec, function))
     right, wrong = (found.count(reading, inside=True) for reading in ("right", "wrong"))
     return f"our facts: {right} of {found.total(inside=True)} right, {wrong} wrong" if found.published else ""
 
@@ -177,7 +358,7 @@ def _show(as_json: bool, **asked: Any) -> int:
         if shown.note:
             print(f"Note: {shown.note}")
         if isinstance(shown, RelationFunction):
-            sentences = fidelity.sentences(asyncio.run(fidelity.measure(spec, shown)))
+            sentences = box.sentences(asyncio.run(box.measure(spec, shown)))
             print(f"Carried out by our facts: {' '.join(sentences)}")
     return DONE
 
@@ -214,7 +395,7 @@ def _score(
     wanted = {"find_dir": find_dir, "interpreter": "given", "evaluator": evaluator}
     specs = [
         ProbeSpec.model_validate({**wanted, "category": one.category, "function": one.name, "given": one.given})
-        for one in external_interpretations.read(path, category)
+        for one in read(path, category)
     ]
     for spec in specs:
         source.load(spec)
@@ -290,7 +471,7 @@ def _print_means(rated: Sequence[Rated]) -> None:
 @click.command("triplets", help="Write unit tests with their answers, to fine-tune an evaluator on (chat JSONL).")
 @click.option(
     "--train",
-    type=click.IntRange(fine_tuning.LEAST, fine_tuning.MOST),
+    type=click.IntRange(LEAST, MOST),
     default=30_000,
     help="how many, a third of each category (default: the paper's 30000)",
 )
@@ -301,7 +482,7 @@ def _print_means(rated: Sequence[Rated]) -> None:
 @_in_words
 def _triplets(train: int, seed: int, find_dir: str | None, asked: str | None, output: Path | None) -> int:
     left_out: list[str] = []
-    lines = fine_tuning.examples(train, seed, find_dir, left_out.append, asked)
+    lines = examples(train, seed, find_dir, left_out.append, asked)
     if output is None:
         for line in lines:
             print(line)
@@ -313,7 +494,7 @@ def _triplets(train: int, seed: int, find_dir: str | None, asked: str | None, ou
             exists = isinstance(error, FileExistsError)
             why = "already exists: choose another name" if exists else f"cannot be written: {error.strerror or error}"
             raise ValueError(f"{output} {why}.") from None
-        each = ", ".join(fine_tuning.CATEGORIES)
+        each = ", ".join(TRAINED_CATEGORIES)
         print(f"{train:,} tests in {output}, a third each of {each}")
     for why in left_out[:_MOST_LEFT_OUT]:
         print(f"Left out: {why}", file=sys.stderr)

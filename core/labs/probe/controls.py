@@ -4,18 +4,22 @@ They decide by the request's role and slots alone, so prompts can be reworded fr
 """
 
 import json
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from ...events import Request, ToolCall
-from ...models.robot import Robot, by_id
+from ...models.robot import Erring, Graded, Robot, by_id, erring, graded
+from ...text.stable_random import EXAMPLES, paraphrase, unit_number
 from . import parse
 from .functions.base import as_number
 from .functions.entities import EntityFunction, concepts, concepts_of
+from .functions.numeric import GRID, PROBED
 from .functions.relations import UNDEFINED, Relation, RelationFunction, relations
 from .functions.strings import STRING_ATOMS, StringAtom, StringFunction
-from .interpreters.fit_strings import FIRST_TEXTS, code_of
+from .interpreters.fit import FIRST_TEXTS, code_of
+from .units import ANYTHING, telling_nothing
 
 Observations = list[tuple[str, str]]
 
@@ -272,3 +276,245 @@ def _variants(relation: Relation) -> list[RelationFunction]:
 def controls() -> dict[str, ProbeRobot]:
     """Return every control of this lab, by its id."""
     return by_id((Straight(), Inventor(), Denier(), Sideways()))
+
+
+# Dials: robots whose description is right on a known share of the function's domain, and wrong on the rest.
+#
+# For numbers, the code gives what the robot saw on that share of the test points, and zero elsewhere; for texts, it
+# does what the function does on that share of all texts. For subjects and facts, the description says of each word
+# or fact whether it belongs to the function, and is right for that share of them: as an evaluator the dial picks
+# what is said to belong, never what is said not to.
+#
+# The noisy dials can fail: the share is sampled again for each draw, as an evaluator they err at random, and the
+# wording of their answers is sampled. A test comes out right if the description is right and the evaluator does not
+# err, or if it errs and hits the right example by chance. So unit tests must give (1 - e) p + e (1 - p) / 2, and the
+# interval must cover that as often as it claims.
+
+
+NOTHING_TOLD = "The description does not tell."
+
+_BELONG, _NOT = "These belong to it: ", ". These do not: "
+_APART = " | "
+
+_RIGHT = "return right(x)"
+_KEPT = "sum(k * ord(c) for k, c in enumerate(x, 1)) % 100 < {hundredths}"
+"""Whether a text is among those on which the code is right, as Python."""
+
+
+class ProbeDial(Graded, Straight, named="dial-probe"):
+    """Right on a known share of the domain. A hash of each place decides which, the same for every share."""
+
+    def keeps(self, *place: str) -> bool:
+        """Whether it is right at this place of the domain: an input with its output, or a word of a subject."""
+        return unit_number("|".join(place)) < self.share
+
+    def keeps_text(self, text: str) -> bool:
+        """Whether its code is right on this text, by the same sum as in the code."""
+        return sum(k * ord(c) for k, c in enumerate(text, 1)) % 100 < round(100 * self.share)
+
+    def is_found(self, said: str) -> bool:
+        """Whether one of its own descriptions or codes shows that it found the function."""
+        return said.startswith(_BELONG) or _RIGHT in said
+
+    def _wanted(self, category: str, seen: Observations) -> Sequence[str]:
+        return [f"{x:g}" for x in GRID] if category == "numeric" else super()._wanted(category, seen)
+
+    def conclude(self, category: str, seen: Observations) -> str:
+        if category == "numeric":
+            known = {float(x): y for x, text in seen if self.keeps(x, text) and (y := as_number(text)) is not None}
+            code = f"KNOWN = {known!r}\n\ndef f(x):\n    return KNOWN.get(x, 0.0)"
+            return conclusion("Its values are in the table of the code, and zero elsewhere.", "Its test points.", code)
+        if category == "strings":
+            return self._of_texts(seen)
+        places: list[tuple[str, ...]] = []
+        if category == "entities" and (subject := found_subject(seen)):
+            places = [(word,) for word in subject.related_words()]
+        if category == "relations" and (found := found_relation(seen)) and found.relation:
+            places = [(fact.inputs[0], found.output(fact)) for fact in found.relation.facts]
+        if not places:
+            return super().conclude(category, seen)
+        belong, others = (
+            _APART.join(" ".join(place) for place in places if self.keeps(*place) is kept) for kept in (True, False)
+        )
+        return conclusion(f"{_BELONG}{belong or 'none'}{_NOT}{others or 'none'}", "", "")
+
+    def _of_texts(self, seen: Observations) -> str:
+        from .functions.synthesis import synthesize
+
+        function = synthesize(seen) if seen else None
+        if function is None:
+            return super().conclude("strings", seen)
+        kept = _KEPT.format(hundredths=round(100 * self.share))
+        code = f"{code_of(function)}\n\nright = f\n\ndef f(x):\n    {_RIGHT} if {kept} else '?' + right(x)"
+        return conclusion(function.describe(), "Texts by the weighted sum of their characters.", code)
+
+    def evaluate(self, category: str, description: str, options: Sequence[tuple[str, ...]]) -> str:
+        number = self.pick(category, description, options)
+        return f"[ANSWER]: {number}" if number else NOTHING_TOLD
+
+    def pick(self, category: str, description: str, options: Sequence[tuple[str, ...]]) -> int | None:
+        """Return the option (from 1) that a dial's description says belongs to the function, else one that it does not
+        say is foreign. For another description, return the option that fits it; None if none is known to fit.
+        """
+        if not description.startswith(_BELONG):
+            return fitting(category, description, options)
+        belong, _, others = description.removeprefix(_BELONG).partition(_NOT)
+        said = {_BELONG: belong.strip().split(_APART), _NOT: others.strip().split(_APART)}
+        named = [" ".join(option) for option in options]
+        left = [number for number, name in enumerate(named, start=1) if name in said[_BELONG]]
+        left = left or [number for number, name in enumerate(named, start=1) if name not in said[_NOT]] or [1]
+        return left[int(unit_number(_APART.join(named)) * len(left))]
+
+
+class NoisyProbe(Erring, ProbeDial, named="noisy-probe"):
+    """Right on `share` of the domain, sampled by `draw`; as an evaluator it errs on `error` of the tests."""
+
+    @property
+    def must_read(self) -> float:
+        """The expected share of unit tests that come out right."""
+        return (1 - self.error) * self.share + self.error * (1 - self.share) / 2
+
+    def keeps(self, *place: str) -> bool:
+        return super().keeps(str(self.draw), *place)
+
+    def evaluate(self, category: str, description: str, options: Sequence[tuple[str, ...]]) -> str:
+        number = self.pick(category, description, options)
+        if number is None:
+            return NOTHING_TOLD
+        about = f"{self.draw}|{description}|{options}"
+        if unit_number(f"{about}|error") < self.error:
+            others = [one for one in range(1, len(options) + 1) if one != number]
+            number = others[int(unit_number(f"{about}|which") * len(others))]
+        return paraphrase(str(number), EXAMPLES, about)
+
+
+def dials() -> dict[str, ProbeDial]:
+    """Return the robots that are right on a share of the domain, from 0 to 1 in eleven steps, by id."""
+    return graded(ProbeDial)
+
+
+def noisy() -> dict[str, NoisyProbe]:
+    """Return noisy dials by id: each share in several draws."""
+    return erring(NoisyProbe)
+
+
+# Robots with worthless interpretations that a naive measure praises: their gain must be 0.
+#
+# What they say shares no word with the descriptions that tell nothing, which every description has to beat
+# (`units.telling_nothing`), so none of them is compared with its own text.
+#
+# They decide by the request's role and slots alone, so prompts can be reworded freely.
+
+
+PARTS = (
+    "linear", "polynomial", "an absolute value", "a root", "a logarithm", "a step", "a ReLU", "a hyperbolic tangent",
+    "a constant", "a sine", "a cosine", "a reciprocal", "a Gaussian bell", "rational", "a rectangle", "a square wave",
+    "the sign of x", "rounded up", "rounded down",
+)  # fmt: skip
+NOISES = ("normal noise", "uniform noise", "Poisson noise")
+
+NOTHING = "Some result comes out whenever something enters.", "No restriction."
+ALL = "Everything might happen everywhere: every topic, every truth.", "Whichever case one likes, or none."
+"""Descriptions, with their domains, that are true of every function."""
+
+
+class WorthlessProbe(ProbeRobot):
+    """A robot that probes once, so that it did look, and then says the same about every function. `fools` says which
+    naive measure praises it.
+    """
+
+    fools: str
+    nothing = "def f(x):\n    return {}"
+
+    def interpret(self, category: str, seen: Observations, asked: set[str], request: Request) -> str:
+        if not asked and int(request.slots["rounds_left"]) > 1 and int(request.slots["probes_left"]) > 0:
+            return command(["1" if category == "numeric" else "apple"])
+        return self.conclude(category)
+
+    def conclude(self, category: str) -> str:
+        """Return the conclusion, the same for every function of a category. Each robot defines its own; here it raises
+        NotImplementedError.
+        """
+        raise NotImplementedError
+
+    def code(self, category: str) -> str:
+        """Return code that gives zero everywhere, or every text unchanged."""
+        return {"numeric": self.nothing.format("0.0"), "strings": self.nothing.format("x")}.get(category, "")
+
+
+class Lister(WorthlessProbe, named="lists-all"):
+    """Names every part, interval and noise, every step, a word of every subject, a fact of every relation."""
+
+    def conclude(self, category: str) -> str:
+        if category == "numeric":
+            low, high = map(int, PROBED)
+            intervals = ", ".join(f"between {start} and {start + 16}" for start in range(low, high, 16))
+            domain = f"Corrupted and random {intervals}."
+            return conclusion(f"It is {', '.join(PARTS)}, with {', '.join(NOISES)}.", domain, self.code(category))
+        if category == "strings":
+            steps = "".join(f" It {kind.description}." for kind in STRING_ATOMS.values())
+            return conclusion(steps.strip(), "Any text.", self.code(category))
+        return conclusion(*_one_of_each(category), "")
+
+
+class Mute(WorthlessProbe, named="says-nothing"):
+    """Describes nothing, in a sentence that is true of every function."""
+
+    def conclude(self, category: str) -> str:
+        return conclusion(*NOTHING, self.code(category))
+
+
+class Anything(WorthlessProbe, named="names-everything"):
+    """Says that everything is possible, so that nothing that could be asked is left out."""
+
+    def conclude(self, category: str) -> str:
+        return conclusion(*(ANYTHING if category == "numeric" else ALL), self.code(category))
+
+
+class Parrot(WorthlessProbe, named="parrot"):
+    """Probes the test points, and returns what it saw there and nothing else."""
+
+    def interpret(self, category: str, seen: Observations, asked: set[str], request: Request) -> str:
+        wanted = [f"{x:g}" for x in GRID] if category == "numeric" else FIRST_TEXTS
+        if category == "relations":
+            wanted = [relation.facts[0].inputs[0] for relation in relations().values()]
+        if category == "entities":
+            wanted = [concept.name for concept in concepts().values() if not concept.sensitive]
+        left = [text for text in wanted if text not in asked][: int(request.slots["probes_left"])]
+        if left and int(request.slots["rounds_left"]) > 1:
+            return command(left)
+        outputs = dict.fromkeys(output for _, output in seen if output != UNDEFINED)
+        known = dict(seen)
+        pairs = [(as_number(x), as_number(y)) for x, y in seen]
+        numbers = {x: y for x, y in pairs if x is not None and y is not None}
+        code = {"numeric": f"{numbers!r}.get(x, 0.0)", "strings": f"{known!r}.get(x, x)"}.get(category)
+        if not outputs:
+            return self.conclude(category)
+        said = f"Outcomes were like {', '.join(list(outputs)[:2])}."
+        return conclusion(said, "", f"def f(x):\n    return {code}" if code else "")
+
+    def conclude(self, category: str) -> str:
+        said = "Outcomes were like earlier outcomes, again, again."
+        return conclusion(said, "No restriction.", self.code(category))
+
+
+def _one_of_each(category: str) -> tuple[str, str]:
+    """Return a word of every subject, or a fact of every relation, that shares no word with the descriptions that tell
+    nothing.
+    """
+    arms = words(" ".join(telling_nothing(category).values()))
+    some = [concept.words for concept in concepts().values()]
+    if category == "relations":
+        some = [tuple(f"{one.inputs[0]} {one.outputs[0]}" for one in each.facts) for each in relations().values()]
+    apart = [next((one for one in each if not words(one) & arms), "") for each in some]
+    return f"{'; '.join(filter(None, apart))}.", "No restriction."
+
+
+def words(text: str) -> set[str]:
+    """Return the words of a text, ignoring case."""
+    return set(re.findall(r"\w+", text.casefold()))
+
+
+def worthless() -> dict[str, WorthlessProbe]:
+    """Return the robots whose interpretation tells nothing about any function, by id."""
+    return by_id((Lister(), Mute(), Anything(), Parrot()))

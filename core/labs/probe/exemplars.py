@@ -1,15 +1,132 @@
 """Inputs chosen beforehand: MILAN's exemplars, the texts that strings are tested on, and triplets of texts."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from ...events import Frozen
 from ...package_data import table
 from .evaluate import held_out_texts
-from .functions.base import FindFunction
-from .functions.entities import EntityFunction
-from .functions.relations import RelationFunction
-from .functions.triplets import TESTS, Triplet, shuffled
+from .functions.base import Category, FindFunction, read_json, rebuilt
+from .functions.entities import EntityFunction, concepts
+from .functions.relations import UNDEFINED, Fact, Relation, RelationFunction, relations
+
+# Unit tests of entity and relation functions: which of three examples fits the description?
+#
+# Paper §3; docs/measuring.md §4.9.
+
+
+TESTS = 10
+"""Triplets of a published function."""
+
+EXCEPTED = 5
+"""Of the true examples of a relation with an exception, one in this many is `undefined`, as in the published tests."""
+
+
+class Triplet(Frozen):
+    """Three examples, one of them true at position `correct` (from 0).
+
+    An example is (input,) for entities, because the evaluator sees no values there, and (input, output) for relations.
+    """
+
+    options: tuple[tuple[str, ...], ...]
+    correct: int
+
+
+def published_triplets(find_dir: Path, category: Category) -> dict[str, tuple[Triplet, ...]]:
+    """Return the ten published triplets of each entity or relation function, by id. Raises BenchmarkError if they
+    cannot be read.
+    """
+
+    def triplets(entry: Any) -> tuple[str, tuple[Triplet, ...]]:
+        made = []
+        for listed, number in zip(entry["test_vec"], entry["correct_inx"], strict=True):
+            examples = zip(listed, strict=True) if category == "entities" else zip(*listed, strict=True)
+            options = tuple(tuple(part.strip() for part in example) for example in examples)
+            made.append(Triplet(options=options, correct=number - 1))
+        return entry["name"], tuple(made)
+
+    file = f"neurons_{category}/unit_test_data.json"
+    return rebuilt(read_json(find_dir / file), file, triplets)
+
+
+def entity_triplets(function: EntityFunction, seed: int, n: int = TESTS) -> tuple[Triplet, ...]:
+    """Return `n` triplets of our words, half for each concept if there are two. A concept has twenty words: beyond that
+    they repeat, with other distractors.
+
+    Distractors are words of other concepts; sensitive ones only if the function is sensitive itself. Raises ValueError
+    for a concept that is not one of the 140.
+    """
+    unknown = [name for name in function.names if name not in concepts()]
+    if unknown:
+        raise ValueError(f"there are no words for {unknown[0]!r}, so no unit tests can be drawn")
+    rng = np.random.default_rng([seed, 4])
+    share = n // len(function.names)
+    true = [word for name in function.names for word in _drawn(concepts()[name].words, share, rng)]
+    allowed = [
+        c for c in concepts().values() if c.name not in function.names and (function.is_sensitive or not c.sensitive)
+    ]
+    triplets = []
+    for word in rng.permutation(true):
+        others = rng.choice(len(allowed), 2, replace=False)
+        wrong = [(str(rng.choice(allowed[other].words)),) for other in others]
+        triplets.append(shuffled((str(word),), wrong, rng))
+    return tuple(triplets)
+
+
+def _drawn(words: Sequence[str], share: int, rng: np.random.Generator) -> list[str]:
+    """Return `share` of the words at random, each once before any repeats."""
+    drawn: list[str] = []
+    while len(drawn) < share:
+        drawn += [str(word) for word in rng.choice(words, min(share - len(drawn), len(words)), replace=False)]
+    return drawn
+
+
+def relation_triplets(function: RelationFunction, seed: int, n: int = TESTS) -> tuple[Triplet, ...]:
+    """Return `n` triplets of our facts; with an exception a fifth of the true outputs are `undefined`.
+
+    Distractors are facts of other relations that this function would not give. Raises ValueError for a relation that is
+    not one of the 25.
+    """
+    if function.relation is None:
+        raise ValueError(f"there are no facts for {function.concept2!r}, so no unit tests can be drawn")
+    rng = np.random.default_rng([seed, 5])
+    facts = [function.relation.facts[place] for place in rng.permutation(len(function.relation.facts))]
+    excepted = [fact for fact in facts if function.excepts(fact)][: n // EXCEPTED]
+    plain = [fact for fact in facts if not function.excepts(fact)]
+    # A relation whose exception covers half of its facts has too few others, so the first ones repeat.
+    true = [*excepted, *(plain[k % len(plain)] for k in range(n - len(excepted)))]
+    others = [other for other in relations().values() if other.concept2 != function.concept2]
+    triplets = []
+    for place in rng.permutation(n):
+        wrong: list[tuple[str, str]] = []
+        while len(wrong) < 2:
+            other = others[rng.integers(len(others))]
+            fact = other.facts[rng.integers(len(other.facts))]
+            pair = (fact.inputs[0], fact.outputs[0])
+            if pair not in wrong and _is_wrong(function, other, fact):
+                wrong.append(pair)
+        triplets.append(shuffled((true[place].inputs[0], function.output(true[place])), wrong, rng))
+    return tuple(triplets)
+
+
+def _is_wrong(function: RelationFunction, other: Relation, fact: Fact) -> bool:
+    """Whether the pair is certainly not this function's: it answers that input differently, or the kind differs."""
+    accepted = function.accepts(fact.inputs[0], fact.outputs[0])
+    if accepted is None:
+        return function.is_of_other_kind(fact.inputs[0]) and fact.outputs[0] != UNDEFINED
+    return not accepted
+
+
+def shuffled(true: tuple[str, ...], wrong: Sequence[tuple[str, ...]], rng: np.random.Generator) -> Triplet:
+    """Return the triplet of a true example and two wrong ones, with the true one at a random position."""
+    correct = int(rng.integers(3))
+    options = [*wrong]
+    options.insert(correct, true)
+    return Triplet(options=tuple(options), correct=correct)
+
 
 _INPUTS = table("find/inputs")
 

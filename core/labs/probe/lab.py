@@ -7,38 +7,16 @@ from typing import Any
 from ...events import Model, Recorded
 from ...runs.context import CaseContext
 from ...text import embed
-from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
 from ..base.lab import Command, DemoRun, DrawnCurves, Lab, Listing, Robots, RunSummary, StudyTables
-from . import annotation, commands, prompts, second_opinions, sketch, tables
-from .controls import controls
-from .dial import NoisyProbe, ProbeDial, dials, noisy
+from ..base.report import Case
+from . import by_hand, commands, prompts, tables, units
+from .controls import Mute, NoisyProbe, ProbeDial, controls, dials, noisy, worthless
 from .functions.base import shape_of
 from .functions.source import cases
-from .metrics import METRICS
-from .null_controls import Mute, worthless
-from .paper_prompts import PAPER_PROMPTS
 from .pictures import PICTURES
-from .prompts import SHOWN
-from .records import (
-    Audit,
-    Checked,
-    Claims,
-    Comparison,
-    Estimate,
-    Exchange,
-    Fidelity,
-    FurtherUnitTest,
-    Interpretation,
-    Observed,
-    Prediction,
-    Probe,
-    Redrawn,
-    Submission,
-    Truth,
-    UnitTest,
-    Wish,
-)
+from .prompts import PAPER_PROMPTS, SHOWN
+from .records import METRICS, RECORDS
 from .report import ProbeReport
 from .tasks import NAMELESS, ProbeSpec, asks
 from .view import ProbeView, scores
@@ -169,32 +147,14 @@ class ProbeLab(Lab):
     )
     icon = ":material/experiment:"
     spec = ProbeSpec
-    records = (
-        Probe,
-        Exchange,
-        Interpretation,
-        Wish,
-        Submission,
-        Estimate,
-        Observed,
-        Checked,
-        Prediction,
-        Redrawn,
-        UnitTest,
-        FurtherUnitTest,
-        Comparison,
-        Claims,
-        Audit,
-        Fidelity,
-        Truth,
-    )
+    records = RECORDS
     metrics = METRICS
     report = ProbeReport
     listing = Listing(
         method_field="interpreter",
         judged=Judged("the function was found", one="function", nameless=NAMELESS),
         judgements=(READING, Judgement("interpretation", "The interpretation", "good", "bad")),
-        annotations=annotation.TASKS,
+        annotations=units.TASKS,
         pictures=PICTURES,
     )
     run_summary = RunSummary(case_noun="function")
@@ -204,12 +164,12 @@ class ProbeLab(Lab):
         for_tables=tables.METRICS,
         choices=tables.CHOICES,
         extra_figures=tables.more,
-        further_figures=second_opinions.by_evaluator,
+        further_figures=units.by_evaluator,
         traits=tables.traits,
         alternative_readings=tables.otherwise,
     )
     command = Command(parameters=commands.PARAMETERS, tools=commands.TOOLS, from_options=commands.fields)
-    drawn_curves = DrawnCurves(sketch.hits, sketch.of_day)
+    drawn_curves = DrawnCurves(by_hand.hits, by_hand.of_day)
 
     cases = staticmethod(cases)
     scores = staticmethod(scores)

@@ -11,19 +11,18 @@ from ...rulesets import RULES, PerRuleset
 from ...runs.context import CaseContext
 from ...runs.fairness import run_in_thread
 from ...text.embed import NoEncoderError
-from ..base.cases import Case
+from ..base.report import Case
 from ..base.spec import BadInputError
-from . import fidelity, parse, scoring
+from . import box, parse, scoring
 from .box import Box, ModuleCalls
 from .exemplars import exemplars
 from .functions import source
 from .functions.base import FindFunction, Value, as_number, is_drawn
 from .functions.entities import EntityFunction
-from .functions.own import PairsFunction
 from .functions.relations import RelationFunction
+from .functions.source import PairsFunction
 from .interpreters.agent import Conclusion, agent, milan
-from .interpreters.fit import fit_numeric
-from .interpreters.fit_strings import fit_string
+from .interpreters.fit import fit_numeric, fit_string
 from .interpreters.nearest import BUDGET as NEAREST_PROBES
 from .interpreters.nearest import nearest
 from .records import Fidelity, Interpretation, Probe, Submission, Truth, Wish
@@ -69,7 +68,7 @@ def _is_other_module(spec: ProbeSpec, run: CaseContext, function: FindFunction) 
     measured = list(run.recorded(Fidelity).values())
     if not measured:
         return is_drawn(function.id)
-    return not fidelity.is_about(measured[0], spec, function)
+    return not box.is_about(measured[0], spec, function)
 
 
 async def _check_box(spec: ProbeSpec, run: CaseContext, function: FindFunction) -> None:
@@ -82,7 +81,7 @@ async def _check_box(spec: ProbeSpec, run: CaseContext, function: FindFunction) 
     assert isinstance(function, EntityFunction | RelationFunction)
     calls = ModuleCalls(run, spec.module, about="stated")
     try:
-        found = await fidelity.measure(spec, function, calls.ask)
+        found = await box.measure(spec, function, calls.ask)
     except NoEncoderError as missing:
         raise CallError(str(missing), "Or choose another backbone for the function.") from missing
     if calls.failure is not None and found.count("no value") == len(found.inputs):

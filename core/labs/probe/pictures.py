@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from ... import paper_figures
 from ...charts import forest
 from ...charts.marks import link, safe
+from ...charts.printed import CURVES, ERRORS, script
 from ...charts.scatter import points
-from ...charts.scripts import CURVES, ERRORS, script
 from ...events import Frozen
 from ...paper_figures import Published
 from ..base.declared import FACETS, Cases, Picture, declared
 from . import charts
-from .metrics import HEADLINE
-from .records import Estimate, Probe, Truth
+from .records import HEADLINE, Estimate, Probe, Truth
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -1,15 +1,22 @@
 """The prompts for interpreters and evaluators: the templates of `data/prompts/find/`, turn by turn."""
 
+import ast
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
 from ...events import Message, Prompt, Tool
 from ...parsers import fields
-from ...text.templates import fill, load, system_hashes
+from ...text import templates
+from ...text.python_strings import NoTextError, functions, parse_python, text_of
+from ...text.templates import PREFIX, PaperPromptError, PaperPrompts, fill, load, system_hashes
 from . import parse
 from .functions.base import Category
-from .functions.modules import template
+from .functions.modules import REPOSITORY, template
 from .parse import TOOL
 from .records import Probe
 from .tasks import BY_MODEL, ProbeSpec
@@ -190,3 +197,221 @@ def hashes(spec: ProbeSpec) -> dict[str, str]:
         templates.append(load("find/compare"))
     asked = {one.id: one.hash for one in templates} | system_hashes(spec.system, spec.prompts)
     return asked | (fields.hashes() if spec.answers == "schema" and (spec.evaluator or spec.model) else {})
+
+
+# The prompts of Schwettmann et al. 2023, read from a copy of their repository (FIND) without running its code.
+#
+# Where they are: tasks in src/run_interpretations/prompts, the system prompts and the advice of exemplars in
+# collect_interpretations.py, unit tests in src/evaluate_interpretations, and what a module's model reads in each
+# function's function_code.py of the data set.
+
+
+_AGENTS = {
+    "agent-numeric": "numeric.txt",
+    "agent-numeric-network": "numeric_mlp.txt",
+    "agent-strings": "strings.txt",
+    "agent-entities": "neurons_entities.txt",
+    "agent-relations": "neurons_relations.txt",
+}
+_INTERPRETING, _EVALUATING = "src/run_interpretations", "src/evaluate_interpretations"
+_FILE = "function.py"
+"""The name of the function's file in a prompt, as the paper prints it."""
+
+_DATA = ("src/find-dataset", "find-dataset", ".")
+_MODULES = {
+    ("entities", 1): "entity",
+    ("entities", 2): "entity-or",
+    ("relations", 2): "relation",
+    ("relations", 3): "relation-corrupted",
+}
+"""The template of a function's prompt, by category and by how many texts are filled in beside the input."""
+
+_SLOTS = ("concept1", "concept2", "exception")
+"""What is filled in beside the input, in the order of the text."""
+
+_MOST_FUNCTIONS = 400
+_EXAMPLE = re.compile(r"\b(IN|OUT)([012])\b")
+
+
+def read(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the templates in a copy of FIND, by name; those whose files it lacks are missing. Raises
+    PaperPromptError.
+    """
+    found = {**_tasks(folder), **_tests(folder)}
+    for name, system, user in _modules(folder):
+        found.setdefault(name, _template(name, "module", user, system))
+    return {f"find/{name}": template for name, template in found.items()}
+
+
+def _template(name: str, role: str, user: str, system: str = "") -> dict[str, Any]:
+    return {"id": f"{PREFIX}find-{name}", "version": 1, "role": role, "system": system, "user": user}
+
+
+def _tasks(folder: Path) -> dict[str, dict[str, Any]]:
+    found = {}
+    for name, file in _AGENTS.items():
+        if (path := templates.find(folder, f"{_INTERPRETING}/prompts/{file}")) is not None:
+            task = templates.text_of_file(path).replace("{DIR2FUNC}", _FILE)
+            found[name] = _template(name, "interpreter", f"{task}{{begin}}", "{how}")
+    if (path := templates.find(folder, f"{_INTERPRETING}/collect_interpretations.py")) is not None:
+        tree = _parsed(path)
+        with _named(path):
+            for name, text in (*_systems(tree), ("hints", _advice(tree))):
+                found[name] = _template(name, "interpreter", text)
+    return found
+
+
+def _parsed(path: Path) -> ast.Module:
+    source = templates.text_of_file(path)
+    with _named(path):
+        return parse_python(source)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Say in which file there is no text."""
+    try:
+        yield
+    except NoTextError as error:
+        raise PaperPromptError(f"The prompts in {path} cannot be read: {error}.") from None
+
+
+def _systems(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yield the system prompts: that of Llama 2, in the branch for it, and the one of all other models. The first {} of
+    each is the table of commands; the others are the commands alone, as the paper prints them (appendix G).
+    """
+    method = functions(tree).get("return_sysPrompt")
+    branches = [node for node in method.body if isinstance(node, ast.If)] if method else []
+    if not branches:
+        raise NoTextError("there is no function return_sysPrompt with a branch for Llama 2")
+    commands = _commands(tree)
+    listed, alone = "".join(f"{name} - {told}\n" for name, told in commands), ", ".join(name for name, _ in commands)
+    for name, body in (("how-llama-2", branches[0].body), ("how", branches[0].orelse)):
+        texts = [text_of(node.value, _none) for node in body if isinstance(node, ast.Assign)]
+        if not texts:
+            raise NoTextError("return_sysPrompt has a branch without a text")
+        yield name, texts[0].replace("{}", listed, 1).replace("{}", alone)
+
+
+def _commands(tree: ast.Module) -> list[tuple[str, str]]:
+    """Return the commands, each with its explanation."""
+    for node in tree.body:
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id="commandTable")],
+                value=ast.Call(args=[ast.Dict(values=[ast.List(elts=names), ast.List(elts=told), *_])]),
+            ):
+                pairs = zip(names, told, strict=False)
+                return [(text_of(name, _none), text_of(about, _none)) for name, about in pairs]
+    raise NoTextError("there is no table of commands, commandTable")
+
+
+def _none(node: ast.expr) -> str:
+    raise NoTextError(f"line {node.lineno}: a part of the prompt is no text")
+
+
+def _advice(tree: ast.Module) -> str:
+    """Return the text that is added to a task if there are exemplars."""
+
+    def exemplars(node: ast.expr) -> str:
+        return "{exemplars}" if isinstance(node, ast.Name) and node.id == "initial" else _none(node)
+
+    for node in ast.walk(functions(tree).get("main", tree)):
+        match node:
+            case ast.AugAssign(target=ast.Name(id="prompt"), value=value):
+                return text_of(value, exemplars)
+    raise NoTextError("main adds no exemplars to the prompt")
+
+
+def _tests(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the templates of the unit tests."""
+    code = templates.find(folder, f"{_EVALUATING}/unit_testing.py")
+    if code is None:
+        return {}
+    with _named(code):
+        system = _assigned(_parsed(code), "sys_prompt")
+    found = {}
+    for category in ("entities", "strings", "relations"):
+        path = templates.find(folder, f"{_EVALUATING}/utils/prompt_eval_{category}.txt")
+        if path is not None:
+            text = templates.text_of_file(path).replace("DESC", "{description}", 1)
+            text = _EXAMPLE.sub(_numbered, text)
+            found[f"unit-{category}"] = _template(f"unit-{category}", "evaluator", text, system)
+    return found
+
+
+def _numbered(match: re.Match[str]) -> str:
+    return f"{{{'input' if match[1] == 'IN' else 'output'}{int(match[2]) + 1}}}"
+
+
+def _assigned(tree: ast.AST, variable: str) -> str:
+    """Return the text that is assigned to a variable, wherever that is."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == variable:
+                return text_of(value, _none)
+    raise NoTextError(f"no text is assigned to {variable}")
+
+
+def _modules(folder: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield the templates of what a module's model reads, as name, system and user text, until there is one of each
+    kind; of a data set that has none of a kind there is no template.
+    """
+    for category in ("entities", "relations"):
+        wanted = {name for (kind, _), name in _MODULES.items() if kind == category}
+        for path in _functions(folder, f"neurons_{category}"):
+            tree = _parsed(path)
+            with _named(path):
+                user, filled = _asked(tree)
+                name = _MODULES.get((category, filled))
+                if name in wanted:
+                    wanted.discard(name)
+                    yield name, _assigned(tree, "prompt"), user
+            if not wanted:
+                break
+
+
+def _functions(folder: Path, category: str) -> Iterator[Path]:
+    inside = [folder, *sorted(one for one in islice(folder.iterdir(), _MOST_FUNCTIONS) if one.is_dir())]
+    data = (one / place / category for one in inside for place in _DATA)
+    found = next((one for one in data if one.is_dir()), None)
+    if found is not None:
+        functions_of = (one / "function_code.py" for one in sorted(islice(found.iterdir(), _MOST_FUNCTIONS)))
+        yield from (path for path in functions_of if path.is_file())
+
+
+def _asked(tree: ast.Module) -> tuple[str, int]:
+    """Return the user's turn of a function's code with slots, and how many texts are filled in beside the input."""
+    filled: dict[str, str] = {}
+
+    def slot(node: ast.expr) -> str:
+        if not isinstance(node, ast.Name):
+            return _none(node)
+        if node.id == "input":
+            return "{input}"
+        if node.id not in filled and len(filled) < len(_SLOTS):
+            filled[node.id] = f"{{{_SLOTS[len(filled)]}}}"
+        return filled.get(node.id) or _none(node)
+
+    for node in ast.walk(tree):
+        match node:
+            case ast.Dict(keys=[_, _], values=[ast.Constant(value="user"), content]):
+                return text_of(content, slot), len(filled)
+    raise NoTextError("there is no message of the user")
+
+
+PAPER_PROMPTS: PaperPrompts = PaperPrompts(
+    REPOSITORY,
+    {
+        f"find/{name}": told
+        for name, told in {
+            **dict.fromkeys(_AGENTS, "a task"),
+            "how": "the command",
+            "how-llama-2": "the command, for Llama 2",
+            "hints": "the exemplars",
+            **{f"unit-{category}": "a unit test" for category in ("entities", "strings", "relations")},
+            **dict.fromkeys(_MODULES.values(), "a module"),
+        }.items()
+    },
+    read,
+)

@@ -9,16 +9,28 @@ import numpy as np
 from ...events import Rules
 from ...rulesets import RULES, PerRuleset
 from ...sandbox import sandbox
-from ...sandbox.unsupported import not_runnable
+from ...sandbox.rewriting import not_runnable
 from ...score import Figure, Score, undefined
 from . import claim_extraction, evaluate
 from .box import Box, real
 from .claim_extraction import claimed_intervals, intervals_told
 from .functions.base import FindFunction, Value, as_number
 from .functions.numeric import GRID, NumericFunction
-from .functions.own import PairsFunction
-from .metrics import HELD_OUT, NOTHING, NoCode, Outcome, ScoreRecord, is_judged, share
-from .records import Checked, Estimate, Interpretation, Number, Observed
+from .functions.source import PairsFunction
+from .records import (
+    HELD_OUT,
+    NOTHING,
+    Checked,
+    Estimate,
+    Interpretation,
+    NoCode,
+    Number,
+    Observed,
+    Outcome,
+    ScoreRecord,
+    is_judged,
+    share,
+)
 from .tasks import ProbeSpec
 
 _SPREAD = 64

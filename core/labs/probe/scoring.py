@@ -16,20 +16,36 @@ from ...rulesets import RULES, PerRuleset
 from ...runs.context import CaseContext
 from ...runs.fairness import run_in_thread
 from ...sandbox import sandbox
-from ...sandbox.unsupported import NOT_RUNNABLE, cause, not_runnable
+from ...sandbox.rewriting import NOT_RUNNABLE, cause, not_runnable
 from ...score import Figure, Score, undefined
-from . import audit, claim_extraction, evaluate, parse, units
+from . import claim_extraction, evaluate, parse, units
 from .box import Box, real, value_text
 from .exemplars import pairs_for_testing
 from .functions import source
 from .functions.base import FindFunction, Value
 from .functions.entities import EntityFunction, concepts
 from .functions.numeric import NumericFunction
-from .functions.own import CodeFunction, PairsFunction
 from .functions.relations import RelationFunction
+from .functions.source import CodeFunction, PairsFunction
 from .functions.strings import StringFunction
-from .metrics import HELD_OUT, NOTHING, NoCode, Outcome, ScoreRecord, is_judged, share
-from .records import Audit, Checked, Claims, Ends, Exchange, Interpretation, Prediction, Redrawn, Truth
+from .records import (
+    HELD_OUT,
+    NOTHING,
+    Audit,
+    Checked,
+    Claims,
+    Ends,
+    Exchange,
+    Interpretation,
+    NoCode,
+    Outcome,
+    Prediction,
+    Redrawn,
+    ScoreRecord,
+    Truth,
+    is_judged,
+    share,
+)
 from .score_numbers import grid, intervals, of_numbers, probed, values
 from .tasks import ProbeSpec
 from .view import trial_of
@@ -291,17 +307,17 @@ def _audit(
 
     `invented` are the rounds in which outputs were invented.
     """
-    made = [audit.Observation(probe.input, probe.output) for probe in box.probes]
+    made = [claim_extraction.Observation(probe.input, probe.output) for probe in box.probes]
     text = f"{read.description.repaired}\n{read.domain.repaired}"
-    evidence = audit.evidence(text, made) if known else audit.QuotedPairs((), (), ())
+    evidence = claim_extraction.evidence(text, made) if known else claim_extraction.QuotedPairs((), (), ())
     unknown = "" if known else "its calls were made elsewhere and are not known"
     covered = gap = in_corruption = None
     if isinstance(function, NumericFunction | CodeFunction) and function.category == "numeric":
         asked = probed(box)
         if known:
-            covered, gap = audit.coverage(asked), audit.longest_gap(asked)
+            covered, gap = claim_extraction.coverage(asked), claim_extraction.longest_gap(asked)
             if isinstance(function, NumericFunction):
-                in_corruption = audit.probed_corruption(function.corruption, asked, function.rules)
+                in_corruption = claim_extraction.probed_corruption(function.corruption, asked, function.rules)
         for rules in RULES:
             yield Figure("coverage", rules, share(covered, unknown, len(asked), len(made)))
     record = Audit(

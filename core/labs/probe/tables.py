@@ -9,11 +9,11 @@ from ...rulesets import RULES
 from ...score import Figure, Score, undefined
 from ...statistics import bootstrap_of_mean
 from ..base.declared import Metric, Otherwise, Table, declared
-from . import second_opinions
-from .annotation import UNIT
-from .metrics import HEADLINE
-from .metrics import METRICS as OF_LAB
+from . import units
+from .records import HEADLINE
+from .records import METRICS as OF_LAB
 from .tasks import BY_MODEL
+from .units import UNIT
 from .view import ProbeView
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def more(view: ProbeView) -> Iterator[Figure]:
         yield Figure("interactions", view.rules, Score(float(called), 1, 1))
         made_up = bool(view.invented())
         yield Figure("invented_outputs", view.rules, Score(float(made_up), 1, 1, hits=int(made_up)))
-    yield from second_opinions.figures(view)
+    yield from units.figures(view)
     box = view.fidelity
     if box is None:
         return

@@ -1,35 +1,216 @@
-"""Unit tests: an evaluator reads the description and picks which of three examples is the function's (paper §3)."""
+"""Unit tests: an evaluator reads the description and picks which of three examples is the function's (paper §3);
+and second opinions.
+"""
+
+from __future__ import annotations
 
 import asyncio
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import combinations, count
 from typing import Literal
 
 import numpy as np
 
 from ... import files
-from ...events import CallError
+from ...events import CallError, Rules
 from ...parsers import fields
 from ...parsers.fields import REASON as CUT
 from ...rulesets import RULES
 from ...runs.context import CaseContext
-from ...score import Score, undefined
-from ...statistics import wilson
+from ...score import Figure, Score, undefined
+from ...statistics import kappa, wilson
 from ...text.embed import SMALL, NoEncoderError, encoder, likeness
-from . import parse, prompts, second_opinions
+from ..base.declared import AnnotationQuestion, AnnotationTask, ReferenceAnswers
+from . import parse, prompts
 from .evaluate import picked
-from .exemplars import string_triplets
+from .exemplars import TESTS, Triplet, entity_triplets, published_triplets, relation_triplets, string_triplets
 from .functions import source
 from .functions.base import BenchmarkError, FindFunction
 from .functions.entities import EntityFunction, concepts
 from .functions.relations import UNDEFINED, RelationFunction, relations
-from .functions.triplets import Triplet, entity_triplets, published_triplets, relation_triplets
-from .records import TELL_NOTHING, FurtherUnitTest, Interpretation, Probe, UnitTest
+from .prompts import SHOWN
+from .records import TELL_NOTHING, Comparison, FurtherUnitTest, Interpretation, Probe, UnitTest
 from .tasks import JUDGING, ProbeSpec
-from .view import trial_of
+from .view import ProbeView, trial_of
+
+# Second opinions on a description: further evaluators that take the same unit tests, and a judge that compares two
+# descriptions (Schwettmann et al. 2023, appendices F1 and F4).
+#
+# The judge reads examples of the function and compares the interpreter's description with the true one, and the true
+# one with that of another function, which is the control. It is asked in both orders: a judge that goes by position
+# answers differently, which counts for neither description, so in the control it is never right.
+
+
+Pair = Literal["control", "interpretation"]
+"""What the judge compares (`records.Comparison.about`)."""
+
+PARTS = {"truth": "ceiling", "interpretation": "unit"}
+"""The descriptions that further evaluators read, with the item prefix of their tests by the first."""
+
+EXAMPLES = 10
+"""The most examples of the function that the judge sees."""
+
+ORDERS = (False, True)
+
+
+async def compare(
+    spec: ProbeSpec, run: CaseContext, function: FindFunction, tests: Sequence[Triplet], description: str
+) -> None:
+    """Ask the judge about each pair of descriptions in both orders. A call that fails is dropped with the reason."""
+    examples = list(dict.fromkeys(prompts.SHOWN.join(test.options[test.correct]) for test in tests))[:EXAMPLES]
+    truth = function.describe()
+    pairs: dict[Pair, tuple[str, str]] = {"control": (truth, another(spec, truth))}
+    if description.strip() and description.strip() != truth.strip():
+        pairs["interpretation"] = (description, truth)
+
+    async def judge(item: str, work: tuple[Pair, bool]) -> None:
+        about, swapped = work
+        two = pairs[about][::-1] if swapped else pairs[about]
+        prompt = prompts.compare(spec, two, examples)
+        sampling = fields.sampling(JUDGING, prompt)
+        answered = await run.ask("judge", prompt, spec.judge, sampling=sampling, item=item)
+        chosen = parse.choice_in_fields(answered, prompt.json_schema)
+        better = None if chosen not in (1, 2) else (chosen == 1) != swapped
+        if better is None:
+            run.drop(item, "unparsed", "the judge's reply settles on neither description", "repaired")
+        run.record(
+            Comparison(about=about, judge=spec.judge, call=answered.call, swapped=swapped, first_is_better=better), item
+        )
+
+    wanted = {f"compare-{about}-{1 + swapped}": (about, swapped) for about in pairs for swapped in ORDERS}
+    await run.map_items(wanted, judge)
+
+
+def another(spec: ProbeSpec, truth: str) -> str:
+    """Return the description of the next generated function of the category that has another description."""
+    described = (source.generated(spec.category, seed, None, "repaired").describe() for seed in count(spec.seed + 1))
+    return next(text for text in described if text != truth)
+
+
+# Figures
+
+
+def figures(view: ProbeView) -> Iterator[Figure]:
+    """Yield how far the evaluators of a case agree, and what its judge says; nothing without these."""
+    if view.further:
+        yield from _agreement(view)
+    if view.comparisons:
+        yield from _judged(view)
+
+
+def by_evaluator(view: ProbeView) -> Iterator[tuple[Mapping[str, str], Figure]]:
+    """Yield what each further evaluator picks from the true description, with its name."""
+    for who in dict.fromkeys(test.evaluator for test in view.further.values()):
+        tests = [one for one in view.further.values() if one.evaluator == who and one.about == "truth"]
+        marks = [mark for test in tests if (mark := test[view.rules]) is not None]
+        score = Score(sum(marks) / len(marks), len(marks), len(tests)) if marks else undefined(len(tests), "unread")
+        yield {"evaluator": who}, Figure("further_ceiling", view.rules, score)
+
+
+def _agreement(view: ProbeView) -> Iterator[Figure]:
+    """Yield the mean over pairs of evaluators of the share of tests in which both pick the same example, and of Cohen's
+    kappa; undefined if a pair has none.
+    """
+    by: dict[str, dict[str, int | None]] = {}
+    for item, test in view.units.items():
+        if test.about in PARTS:
+            by.setdefault(test.evaluator, {})[item] = test.picked
+    for item, test in view.further.items():
+        by.setdefault(test.evaluator, {})[item.partition("/")[2]] = test.picked
+    tests = list(dict.fromkeys(item for picks in by.values() for item in picks))
+    pairs = [
+        kappa([picks.get(item) for item in tests], [others.get(item) for item in tests])
+        for picks, others in combinations(by.values(), 2)
+    ]
+    for name, values in (
+        ("evaluators_agree", [pair.agreed for pair in pairs]),
+        ("evaluators_kappa", [pair.value for pair in pairs]),
+    ):
+        known = [value for value in values if value is not None]
+        whole = bool(known) and len(known) == len(values)
+        why = "a pair of evaluators shares no test, or both always picked the same place"
+        score = Score(sum(known) / len(known), min(pair.n for pair in pairs), len(tests)) if whole else None
+        yield Figure(name, view.rules, score or undefined(len(tests), why))
+
+
+def _judged(view: ProbeView) -> Iterator[Figure]:
+    """Yield for each pair of descriptions what the judge prefers in both orders, and for both pairs together how often
+    its choice depends on the order.
+    """
+    said: dict[str, dict[bool, bool | None]] = {}
+    for one in view.comparisons.values():
+        said.setdefault(one.about, {})[one.swapped] = one.first_is_better
+    whole = {about: [two[swapped] for swapped in ORDERS] for about, two in said.items() if len(two) == len(ORDERS)}
+    read = {about: two for about, two in whole.items() if None not in two}
+    by_order = {about: first != second for about, (first, second) in read.items()}
+    for name, about in (("judge_control", "control"), ("judge_prefers", "interpretation")):
+        if about not in said:
+            continue
+        if about not in read:
+            yield Figure(name, view.rules, undefined(1, "the judge did not answer in both orders"))
+        elif about == "control" or not by_order[about]:
+            prefers = float(not by_order[about] and bool(read[about][0]))
+            yield Figure(name, view.rules, Score(prefers, 1, 1, hits=int(prefers)))
+        else:
+            yield Figure(name, view.rules, undefined(1, "what the judge prefers depends on the order"))
+    hits, of = sum(by_order.values()), len(said)
+    score = Score(hits / len(by_order), len(by_order), of, hits=hits) if by_order else undefined(of, "no pair was read")
+    yield Figure("judge_by_order", view.rules, score)
+
+
+# What people annotate in runs of Probe: the unit tests that an evaluator takes (FIND, appendix F2).
+
+
+UNIT = "people: unit test"
+"""The metric of people's answers to unit tests."""
+
+ANNOTATED_PARTS = {"interpretation": "interpretation", "truth": "ground truth"}
+"""The descriptions that people read, as in the paper's Table A4: the interpreter's, and the true one."""
+
+
+class UnitTestTask(AnnotationTask):
+    """Which of three examples fits a description? Of subjects and facts only, as in the paper: other functions may need
+    tools.
+    """
+
+    name = "unit-test"
+    metric = UNIT
+
+    def questions(self, view: ProbeView) -> Iterator[AnnotationQuestion]:
+        said = view.interpretation
+        if view.spec is None or not view.spec.is_module or view.truth is None or said is None:
+            return
+        texts = {"interpretation": said.told.repaired, "truth": view.truth.description}
+        taken = dict.fromkeys(ANNOTATED_PARTS, 0)
+        for item, test in view.units.items():
+            if test.about not in ANNOTATED_PARTS or taken[test.about] == TESTS or not texts[test.about].strip():
+                continue
+            taken[test.about] += 1
+            what = "Example" if SHOWN in test.options[0] else "Input"
+            options = ((f"{what} {number}", text) for number, text in enumerate(test.options, start=1))
+            shown = (("Description of a function", texts[test.about]), *options)
+            where = {"key": f"{view.log.case} {item}", "group": view.log.case, "arm": ANNOTATED_PARTS[test.about]}
+            yield AnnotationQuestion(shown=shown, trial=item, **where)
+
+    def compared(self, view: ProbeView, trial: str, rules: Rules) -> ReferenceAnswers | None:
+        test = view.by(rules).units.get(trial)
+        if test is None or test.about not in ANNOTATED_PARTS:
+            return None
+        picked = str(test.picked) if test.picked else None
+        return ReferenceAnswers(picked, str(test.correct), test.evaluator, ANNOTATED_PARTS[test.about])
+
+    def careful(self, view: ProbeView, trial: str) -> str:
+        """A careful person picks what the evaluator picked; where it picked nothing, they see the right one."""
+        test = view.units[trial]
+        return str(test.picked or test.correct)
+
+
+TASKS = (UnitTestTask(),)
+
 
 EMBEDDING = "embedding"
 """The evaluator's name if no model takes the tests of entities and relations."""
@@ -156,14 +337,14 @@ async def _second_opinions(
     spec: ProbeSpec, run: CaseContext, function: FindFunction, tests: Sequence[Triplet], texts: dict[About, str]
 ) -> None:
     """Let further evaluators take the same tests, and the judge compare. Failed calls are dropped with the reason."""
-    read = {about: text for about, text in texts.items() if about in second_opinions.PARTS}
+    read = {about: text for about, text in texts.items() if about in PARTS}
     for number, evaluator in enumerate(spec.evaluators, start=2):
         wanted = {f"evaluator-{number}/{item}": work for item, work in _wanted(tests, read).items()}
         with suppress(CallError):
             for item, test in (await _by_model(spec, run, wanted, texts, evaluator)).items():
                 run.record(FurtherUnitTest(**dict(test)), item)
     if spec.judge:
-        await second_opinions.compare(spec, run, function, tests, read.get("interpretation", ""))
+        await compare(spec, run, function, tests, read.get("interpretation", ""))
 
 
 def _was_cut(run: CaseContext) -> bool:

@@ -11,13 +11,14 @@ from ...events import Rules, Scored
 from ...parsers import fields
 from ...parsers.fields import REASON as CUT
 from ...rulesets import RULES
-from ...sandbox.unsupported import NOT_RUNNABLE, not_runnable
+from ...sandbox.rewriting import NOT_RUNNABLE, not_runnable
 from ...score import Figure, Score, mean_of_cases, undefined
 from ...transcript import CaseLog, RecordReader
-from ..base.cases import Reading, Trial, View
+from ..base.report import Reading, Trial, View
 from . import evaluate
-from .metrics import HEADLINE, METRICS
 from .records import (
+    HEADLINE,
+    METRICS,
     Audit,
     Checked,
     Comparison,

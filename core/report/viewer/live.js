@@ -36,7 +36,8 @@ export async function evidence(scene) {
   return reply.json();
 }
 
-// A list beside the case: the browser steps through its rows by itself, and tells the page once the keys rest.
+// A list beside the case: the browser opens its rows and steps through them by itself. It tells the page once the keys
+// rest; of a row that was pressed the page hears from the table.
 
 /** Milliseconds that keys rest before the page hears of it, before it is asked again, and before a key that was held
  * back is given up; and how many scenes are kept. */
@@ -62,22 +63,54 @@ const textOf = (row) => JSON.stringify(row?.place ?? null);
 /** What the page draws of another row while the browser is ahead: nothing may be done there. */
 const BEHIND = ["labels", "more-like", "step-through", "whole-run"].map((name) => `.st-key-${name}`).join(", ");
 
+/** The tables of rows: the list alone, and the one beside an open case. */
+const TABLES = [".st-key-alone", ".st-key-beside"].map((one) => `${one} [data-testid=stDataFrame]`).join(", ");
+
+/** Milliseconds until a table that is sorted by a press on its head says so. */
+const SORTED = 500;
+
+let headPressed = -SORTED;
+
+/** The number of the row of a table that is pressed, -1 for none. The table is a canvas. What it tells screen readers
+ * has the number of its rows, and an arrow on the column by which a reader sorted it: then the page alone knows which
+ * row is where. */
+function rowPressed({ target, clientX, clientY }) {
+  const scroller = target.closest?.(".dvn-scroller"), grid = scroller?.closest(TABLES)?.querySelector("[role=grid]");
+  if (!grid) return -1;
+  const { left, top } = scroller.getBoundingClientRect(), x = clientX - left, y = clientY - top;
+  const whole = scroller.querySelector(".dvn-stack > :last-child").offsetHeight;
+  const high = whole / grid.getAttribute("aria-rowcount");
+  if (y < high) headPressed = performance.now();
+  const isSorted = [...grid.querySelectorAll("th")].some((one) => /^[↑↓] /.test(one.textContent));
+  const isOutside = y < high || x > scroller.clientWidth || y > scroller.clientHeight;
+  if (isOutside || isSorted || performance.now() - headPressed < SORTED) return -1;
+  return Math.floor((y + scroller.scrollTop) / high) - 1;
+}
+
+/** Whether the browser shows a row beside a list from which the page has none open (opened_case.py). */
+const showAhead = (isAhead) => document.documentElement.toggleAttribute("data-ahead", isAhead);
+
 const isDrawn = () => document.querySelector("[data-test-script-state]")?.dataset.testScriptState === "notRunning";
+
+/** A mouse chooses a row when it is pressed down, as the table does; a finger, which may scroll, when it is lifted. */
+const POINTS = ["pointerdown", "click"];
 
 class Steps {
   /** The row that is shown, null while the page shows it too. */
   wanted = null;
+  /** The rows that were shown since the page showed the same, and the one that it showed then. */
+  led = new Set();
   held = [];
 
   constructor(here) {
     this.here = here;
     this.press = (event) => this.#hold(event);
-    this.point = (event) => { if (!event.composedPath().includes(here.place)) this.wanted && this.#tell(); };
+    this.point = (event) => this.#point(event);
     // After the stage's own listener, which takes its keys, and before those of the page.
     document.addEventListener("keydown", this.press, true);
-    addEventListener("pointerdown", this.point, true);
+    for (const kind of POINTS) addEventListener(kind, this.point, true);
     // The browser's *back* leads the page, which then leads the browser.
-    this.back = () => { this.wanted = null; };
+    this.back = () => { this.wanted = null; this.led.clear(); };
     addEventListener("popstate", this.back);
     this.#ahead();
   }
@@ -90,25 +123,44 @@ class Steps {
     if (!this.rows.length || this.at < 0) return false;
     const row = this.rows[this.at + by];
     if (!row) return true;
-    this.wanted = row;
-    this.#place("pushState");
-    this.#mark(true);
-    this.#show(row);
-    this.#ahead(by);
+    this.#lead(row, by);
     this.#later(REST);
     return true;
   }
 
+  #lead(row, by = 1) {
+    this.wanted = row;
+    this.led.add(textOf(this.here.data.here)).add(textOf(row));
+    this.#place("pushState");
+    this.#mark(true);
+    this.#show(row);
+    this.#ahead(by);
+  }
+
+  /** To the row of the table that is pressed. Any other press is for the page, which has to show the same row. */
+  #point(event) {
+    const { type, pointerType, button, ctrlKey, shiftKey, metaKey, altKey } = event, isDown = type === "pointerdown";
+    const isPlain = !(button || ctrlKey || shiftKey || metaKey || altKey);
+    const number = isPlain && isDown === (pointerType !== "touch") ? rowPressed(event) : -1;
+    const row = this.rows.find((one) => one.number === number);
+    if (row && textOf(row) !== textOf(this.wanted ?? this.here.data.here)) {
+      this.#lead(row);
+      this.#later(AGAIN);
+    } else if (this.wanted && isDown && !row && !event.composedPath().includes(this.here.place)) this.#tell();
+  }
+
   /** What the page handed in: whether it is drawn, since it shows the row that is wanted. */
   takes(data) {
-    const listed = data.listed.some((row) => textOf(row) === textOf(this.wanted));
+    const listed = data.listed.some((row) => textOf(row) === textOf(this.wanted)), here = textOf(data.here);
     this.#settle();
-    if (this.wanted && listed && textOf(data.here) !== textOf(this.wanted)) {
+    // A row to which the browser did not lead is one that the table named: there the page is right.
+    if (this.wanted && listed && this.led.has(here) && here !== textOf(this.wanted)) {
       // The page has set the address to the row that it shows.
       this.#place();
       return false;
     }
     this.wanted = null;
+    this.led.clear();
     clearTimeout(this.telling);
     return true;
   }
@@ -117,9 +169,10 @@ class Steps {
     clearTimeout(this.telling);
     clearInterval(this.settling);
     document.removeEventListener("keydown", this.press, true);
-    removeEventListener("pointerdown", this.point, true);
+    for (const kind of POINTS) removeEventListener(kind, this.point, true);
     removeEventListener("popstate", this.back);
     this.#mark(false);
+    showAhead(false);
   }
 
   #place(how) {
@@ -130,9 +183,11 @@ class Steps {
   async #show(row) {
     try {
       const scene = await sceneAt(row.place), [before] = this.here.scenes;
-      if (this.wanted !== row) return;
+      // What the reader may not see as a whole is drawn by the page alone, which knows what they may do there.
+      if (this.wanted !== row || scene.is_sealed) return;
       // What was judged of the case before is not said of this one.
-      const judgements = before.lab === scene.lab ? this.here.data.judgements : [];
+      const judgements = before?.lab === scene.lab ? this.here.data.judgements : [];
+      showAhead(true);
       this.here.draw([scene], { card: row.place[2], lead: row.lead, judged: {}, judgements, mode: "read" });
     } catch {
       // The page says why it cannot be shown.
@@ -142,6 +197,7 @@ class Steps {
 
   #ahead(by = 1) {
     const at = this.at;
+    if (at < 0) return;
     const near = [at + by, at + 2 * by, at - by].map((next) => this.rows[next]).filter(Boolean);
     for (const row of near) sceneAt(row.place).catch(() => {});
   }
@@ -228,6 +284,7 @@ export async function mounted(component, version) {
     known.followed = followed;
     const more = { ...data, lead: data.here?.lead, far: farOf(followed) };
     if (isOther || !known.hears?.()) known.draw(data.scenes, more);
+    if (known.steps && !data.scenes.length) showAhead(false);
     arrive(place, data);
     if (isOther) hear(known);
     return end;

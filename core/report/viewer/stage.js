@@ -39,7 +39,7 @@ const GIVEN = { mode: "read", scenes: [], act() {}, judgements: [], judged: {}, 
  * - `far`: of runs that go on, by name, the `share` that is done, how far that is in `words`, and in a `note` who can
  *   stop it.
  * - `game`: of *play*, which needs no scenes: `pack` (core/report/game/pack.py), `seed` by which its cards are drawn,
- *   `guessed` what all players guessed of it (core/runs/guesses.py), `isInline` where it stands within a page,
+ *   `guessed` what all players guessed of it (core/runs/labels.py), `isInline` where it stands within a page,
  *   `isInApp` where there is an app to go on in. It calls
  *   `act("play", place in the pack, word)`, and *seed* when others are drawn.
  * - `series`: *tell* several scenes one after another, and end on `{head, headline, words, links: [[words, address]],
@@ -857,7 +857,9 @@ function Stage({ stage }) {
   const now = own ?? mode;
   const change = (to) => { if (stage.act("mode", to) !== true) set(to); };
   const leave = () => change(scenes.length > 1 ? "beside" : "read");
-  useKeys(stage, { "?": () => help(!isHelp), ...(isHelp ? { Escape: () => help(false) } : {}) }, true);
+  // Beside a list from which nothing is open it is hidden.
+  const keys = scenes.length || mode === "play" ? { "?": () => help(!isHelp) } : {};
+  useKeys(stage, { ...keys, ...(isHelp ? { Escape: () => help(false) } : {}) }, true);
   const names = stage.names?.length ? stage.names : scenes.map(nameIn);
   // Another case starts again: what is open in one is not in the next.
   const [scene] = scenes, name = names[0], whose = `${scene?.run}/${scene?.case}/${stage.card}`;

@@ -21,11 +21,11 @@ from core.scene import Mark
 from core.text.templates import PROMPTS
 from core.transcript import CaseProgress, Transcript
 from core.transcript import name_of as record_name
-from pages.components import lab_page, models, session, tables
+from pages.components import lab_page, session, tables, widgets
 from pages.components.lab_page import FormPlaces, LabPage
 from pages.components.run import size
+from pages.components.side_by_side import LOOKS
 from pages.components.throttle import waits
-from pages.components.tiles import LOOKS
 from pages.components.widgets import widget
 
 # What to check, whose explanations, and how: what only Check's form has.
@@ -67,7 +67,7 @@ class CheckForm(LabPage):
     def line(self, spec: CheckSpec) -> list[str]:
         """Return what was checked, the model, and the kinds of explanation."""
         kinds = " and ".join(EXPLANATIONS[one].lower() for one in spec.explanations)
-        return [spec.title, models.short(spec.model), f"{kinds}, every wording" if spec.every_wording else kinds]
+        return [spec.title, widgets.short(spec.model), f"{kinds}, every wording" if spec.every_wording else kinds]
 
     def fill(self, spec: CheckSpec) -> dict[str, Any]:
         """Return the widgets' values for a run that was started with `spec`."""
@@ -144,7 +144,7 @@ class CheckForm(LabPage):
             return
         said = f"{model} decides by single words and knows none of these: it would answer “unknown”."
         known = {item.id: item.id.replace("-", " ") for item in shipped(task)[:SHOWN_KNOWN]}
-        models.outside(said, known, lambda id: use_item(task, id), self.key("model"), LAB)
+        widgets.outside(said, known, lambda id: use_item(task, id), self.key("model"), LAB)
 
 
 def use_item(task: Task, id: str) -> None:

@@ -16,7 +16,7 @@ from core.labs.plant.tasks import LONGEST, OPTIONS, Cue, PlantSpec, shipped
 from core.labs.plant.view import PlantView
 from core.text.display import count_noun
 from core.transcript import Transcript
-from pages.components import lab_page, models
+from pages.components import lab_page, widgets
 from pages.components.lab_page import FormPlaces, LabPage, NextRun
 from pages.components.text import plain
 
@@ -77,7 +77,7 @@ class PlantPage(LabPage):
         named = {name: knob.names for name, knob in knobs(PlantSpec).items()}
         many = f"{named['task'][spec.task]}, {count_noun(spec.limit or len(shipped(spec.task)), 'question')}"
         about = spec.question or (spec.title if spec.dataset else many)
-        return [about, named["cue"][spec.cue].lower(), models.short(spec.model)]
+        return [about, named["cue"][spec.cue].lower(), widgets.short(spec.model)]
 
     def fill(self, spec: PlantSpec) -> dict[str, Any]:
         """Return the widgets' values for a run that was started with `spec`."""

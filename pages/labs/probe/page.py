@@ -10,29 +10,27 @@ import streamlit as st
 
 from core import policy
 from core.labs.base.spec import knobs
-from core.labs.probe import fidelity
-from core.labs.probe.controls import Straight
+from core.labs.probe import box
+from core.labs.probe.by_hand import is_drawn
+from core.labs.probe.controls import Straight, worthless
 from core.labs.probe.functions.base import CATEGORIES, Category, difficulties
 from core.labs.probe.functions.entities import EntityFunction, concepts, keeps
 from core.labs.probe.functions.relations import RelationFunction
 from core.labs.probe.functions.source import cases, load
 from core.labs.probe.lab import LAB
-from core.labs.probe.null_controls import worthless
 from core.labs.probe.reliability.lab import LAB as RELIABILITY
 from core.labs.probe.report import ProbeReport
-from core.labs.probe.sketch import is_drawn
 from core.labs.probe.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, ProbeSpec
 from core.runs.library import RunNotFoundError
 from core.text.embed import NoEncoderError
 from core.text.templates import PROMPTS
 from core.transcript import Transcript
 from pages import lab as driver
-from pages.components import lab_page, models, session
+from pages.components import lab_page, session, widgets
 from pages.components.lab_page import FormPlaces, LabPage, NextRun
-from pages.components.models import SHIPPED
 from pages.components.tables import draw_published
 from pages.components.throttle import waits
-from pages.components.widgets import one_of, widget
+from pages.components.widgets import SHIPPED, one_of, widget
 from pages.labs.probe import turn
 
 # Which function, which interpreter, and with what budget: what only Probe's form has.
@@ -84,7 +82,7 @@ class ProbeForm(LabPage):
                 st.caption("This interpreter needs no model.")
             return ""
         if name == "module":
-            return models.pick_or_none(knob.title, "choose one", key=self.key(name), lab=RELIABILITY)
+            return widgets.pick_or_none(knob.title, "choose one", key=self.key(name), lab=RELIABILITY)
         if name in ("interpreter", "evaluator", "backbone"):
             category = given["category"]
             knob = knob._replace(name=f"{name}-{category}")
@@ -129,10 +127,10 @@ class ProbeForm(LabPage):
 
         if category == "entities" and not set(own.split(" or ")) <= set(_listed()):
             said = f"{model} tries only the subjects in our own lists, and this is not one of them."
-            models.outside(said, {name: name for name in _listed()[:SHOWN_KNOWN]}, subject, self.key("model"), LAB)
+            widgets.outside(said, {name: name for name in _listed()[:SHOWN_KNOWN]}, subject, self.key("model"), LAB)
         elif category == "relations":
             said = f"{model} tries only the inputs of our own facts, so it sees hardly any of yours."
-            models.outside(said, {"drawn": "One of our own facts"}, drawn, self.key("model"), LAB)
+            widgets.outside(said, {"drawn": "One of our own facts"}, drawn, self.key("model"), LAB)
 
     def _function(self, category: Category, places: FormPlaces) -> dict[str, object]:
         """Draw the choice of the black box, and return it as fields of the specification."""
@@ -202,7 +200,7 @@ class ProbeForm(LabPage):
 
     def line(self, spec: ProbeSpec) -> list[str]:
         """Return the function, the interpreter and its model."""
-        return [spec.title, NAMES[spec.interpreter], models.short(spec.model)]
+        return [spec.title, NAMES[spec.interpreter], widgets.short(spec.model)]
 
     def fill(self, spec: ProbeSpec) -> dict[str, Any]:
         """Return the widgets' values for a run that was started with `spec`."""
@@ -347,8 +345,8 @@ def _trust(fields: str) -> str:
     for case in cases(spec):
         function = load(case.about)
         if isinstance(function, EntityFunction | RelationFunction):
-            found.append(asyncio.run(fidelity.measure(case.about, function)))
-    words = " ".join(fidelity.sentences(fidelity.together(found)))
+            found.append(asyncio.run(box.measure(case.about, function)))
+    words = " ".join(box.sentences(box.together(found)))
     return f"Over {len(found)} functions: {words}" if len(found) > 1 else words
 
 

@@ -10,34 +10,33 @@ from typing import Literal
 import streamlit as st
 
 from core.events import CallError
-from core.labs.probe import charts, output_quiz, sketch
-from core.labs.probe.agreement import ABSOLUTE, RELATIVE
+from core.labs.probe import by_hand, charts
+from core.labs.probe.evaluate import ABSOLUTE, RELATIVE
 from core.labs.probe.functions import source
 from core.labs.probe.functions.base import FindFunction
 from core.labs.probe.functions.numeric import PROBED
-from core.labs.probe.functions.own import as_code, trouble
+from core.labs.probe.functions.source import as_code, trouble
 from core.labs.probe.lab import LAB
-from core.labs.probe.metrics import METRICS
-from core.labs.probe.records import Submission, Wish
+from core.labs.probe.records import METRICS, Submission, Wish
 from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
 from core.report.scenes import scene_of, who
 from core.rulesets import RULES
 from core.runs.engine import UserInput
 from core.runs.library import RunNotFoundError
-from core.sandbox.unsupported import cause
+from core.sandbox.rewriting import cause
 from core.scene import Curve
 from core.score import Score
 from core.server.quotas import QuotaExceededError
 from core.text.display import count_noun, visible
 from core.text.templates import load
 from pages import lab as driver
-from pages.components import link_cards, session
-from pages.components.models import SHIPPED
+from pages.components import recordings, session
 from pages.components.run import problems, resume
 from pages.components.tables import PLAIN, table
 from pages.components.text import plain
 from pages.components.throttle import PACE, let_others_draw
+from pages.components.widgets import SHIPPED
 from pages.viewer.component import drawing, stage
 
 # Drawing a function: a person queries a hidden function of numbers a few times and draws its curve. Then the
@@ -82,12 +81,12 @@ def chart(run_id: str, view: ProbeReport) -> Wish | Submission | None:
         plot.points if plot else (),
         calls=len(view.probes),
         left=calls_left(view),
-        many=sketch.POINTS,
+        many=by_hand.POINTS,
         x_ends=PROBED,
     )
     try:
         if did.curve is not None:
-            return sketch.submission(did.curve)
+            return by_hand.submission(did.curve)
         if did.asked is not None and calls_left(view) and PROBED[0] <= float(did.asked) <= PROBED[1]:
             return Wish(inputs=(f"{float(did.asked):g}",))
     except (TypeError, ValueError) as error:
@@ -145,16 +144,16 @@ def picture(run_id: str, view: ProbeReport) -> None:
         plot.points,
         calls=len(view.probes),
         left=0,
-        many=sketch.POINTS,
+        many=by_hand.POINTS,
         x_ends=PROBED,
         y_ends=plot.y_ends,
         curves=curves,
     )
-    rows = {HAND: sketch.tiles(view)} | {_drawer(other): sketch.tiles(other) for _, other in others if other.truth}
-    st.markdown("  \n".join(f"**{plain(name)}** {sketch.row(found)}" for name, found in rows.items()))
+    rows = {HAND: by_hand.tiles(view)} | {_drawer(other): by_hand.tiles(other) for _, other in others if other.truth}
+    st.markdown("  \n".join(f"**{plain(name)}** {by_hand.row(found)}" for name, found in rows.items()))
     st.caption(
-        f"Each square is a part of the range: full if the line is within {sketch.NEAR:.0%} of the function's "
-        f"height on {sketch.MOSTLY:.0%} of it, half if on {sketch.PARTLY:.0%}. The same rule applies to everyone."
+        f"Each square is a part of the range: full if the line is within {by_hand.NEAR:.0%} of the function's "
+        f"height on {by_hand.MOSTLY:.0%} of it, half if on {by_hand.PARTLY:.0%}. The same rule applies to everyone."
     )
     _shared(view)
     if len(others) < MOST and not any(other.spec and other.spec.model == SHIPPED for _, other in others):
@@ -194,12 +193,12 @@ def _shared(view: ProbeReport) -> None:
     """Show the person's tiles as text for sharing, with the address of the same function."""
     spec, day = view.spec, None
     assert spec is not None
-    if spec == sketch.spec_of_day(found := day_of(str(spec.seed))):
+    if spec == by_hand.spec_of_day(found := day_of(str(spec.seed))):
         day = found
     about = f"the function of {day:%-d %B %Y}" if day else spec.title
     base = (st.context.url or "").split("?")[0]
     where = f"\n{base}?box={day:%Y%m%d}" if day else ""
-    made = f"{sketch.row(sketch.tiles(view))}, {count_noun(len(view.probes), 'call')}"
+    made = f"{by_hand.row(by_hand.tiles(view))}, {count_noun(len(view.probes), 'call')}"
     st.code(f"Explain Yourself: I drew {about}\n{made}{where}", language=None, wrap_lines=True)
 
 
@@ -224,11 +223,11 @@ def begin() -> None:
     day = day_of(asked)
     words = f"Guess the function of {day:%-d %B %Y}" if asked else "Guess today's function"
     kind: Literal["primary", "secondary"] = "primary" if asked else "secondary"
-    about = f"A hidden function of numbers, {sketch.CALLS} calls, your pen."
+    about = f"A hidden function of numbers, {by_hand.CALLS} calls, your pen."
     if st.button(words, icon=":material/draw:", key="box", type=kind, help=about):
-        driver.start(LAB, sketch.spec_of_day(day), {})
-    link_cards.to_a_class("Draw it with a class", pack=f"function-{day:%Y%m%d}")
-    link_cards.to_a_class("Draw a robot's function with a class", run=RECORDED)
+        driver.start(LAB, by_hand.spec_of_day(day), {})
+    recordings.to_a_class("Draw it with a class", pack=f"function-{day:%Y%m%d}")
+    recordings.to_a_class("Draw a robot's function with a class", run=RECORDED)
 
 
 # Functions of texts: the person answers by choosing, for a few new texts, the output that the function gives.
@@ -248,7 +247,7 @@ def form(case: ProbeReport) -> Submission | None:
     function = function_of(spec) if spec else None
     if spec is None or function is None or not case.probes:
         return None
-    offered = output_quiz.quiz_items(function, spec.seed, {probe.input for probe in case.probes})
+    offered = by_hand.quiz_items(function, spec.seed, {probe.input for probe in case.probes})
     with st.form("picking"):
         st.markdown("**What will it give for these?** Just pick; you need not state the rule.")
         given = {
@@ -267,12 +266,12 @@ def form(case: ProbeReport) -> Submission | None:
     if lacking := sum(output is None for output in given.values()):
         st.warning(f"Pick one for each: {count_noun(lacking, 'text')} to go.", icon=":material/edit:")
         return None
-    return output_quiz.submission({text: output for text, output in given.items() if output is not None})
+    return by_hand.quiz_submission({text: output for text, output in given.items() if output is not None})
 
 
 def is_picked(view: ProbeReport) -> bool:
     """Whether the person answered by choosing outputs, and the function can be loaded."""
-    return bool(view.spec and output_quiz.picks(view.interpretation) and function_of(view.spec))
+    return bool(view.spec and by_hand.picks(view.interpretation) and function_of(view.spec))
 
 
 def draw_end(view: ProbeReport) -> None:
@@ -280,7 +279,7 @@ def draw_end(view: ProbeReport) -> None:
     assert view.spec is not None and view.truth is not None
     function = function_of(view.spec)
     assert function is not None
-    rows = list(output_quiz.picked_outputs(function, output_quiz.picks(view.interpretation)))
+    rows = list(by_hand.picked_outputs(function, by_hand.picks(view.interpretation)))
     right = [one == given for _, one, given in rows]
     st.markdown(f"#### {sum(right)} of {len(rows)} picked right", anchors=False)
     st.markdown(f"**The function:** {plain(view.truth.description)}")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from core.charts import forest, marks, scatter, scripts
+from core.charts import forest, marks, printed, scatter
 from core.paper_figures import Published
 from core.statistics import difference_of_pairs, wilson
 from tests.support.chance import tenth
@@ -303,20 +303,20 @@ def test_a_place_is_lost_to_whoever_s_interval_lies_wholly_above() -> None:
 
 def test_a_caption_names_n_the_interval_and_the_baseline() -> None:
     some = lines([[0.0, 1.0] * 5, [1.0] * 9 + [None], [None]])
-    assert scripts.caption(some, "questions", "random words (crosses)") == (
+    assert printed.caption(some, "questions", "random words (crosses)") == (
         "n = 0 to 10 (questions behind each mark). Bars: 95 % intervals over questions (Wilson's score interval). "
         "1 of 3 marks has no interval. Baseline: random words (crosses)."
     )
-    spread = scripts.caption(lines([[0.25, 0.5] * 5]), "questions", "")
+    spread = printed.caption(lines([[0.25, 0.5] * 5]), "questions", "")
     assert spread.startswith("n = 10 (questions behind each mark).") and spread.endswith("Baseline: none is drawn.")
     assert "Wilson's score interval with n adjusted to the spread" in spread
     gain = forest.lines(cases([[0.0] * 12]), ["model"], lambda row: "m", kind="difference")
-    assert "Bonett and Price" in scripts.caption(gain, "questions", "")
-    assert scripts.caption(lines([[None]]), "questions", "") == (
+    assert "Bonett and Price" in printed.caption(gain, "questions", "")
+    assert printed.caption(lines([[None]]), "questions", "") == (
         "n = 0 (questions behind each mark). No mark has an interval. Baseline: none is drawn."
     )
-    assert scripts.caption(pd.DataFrame({"checks": [3, 4]}), "checks", "").startswith("n = 7 (checks). No intervals.")
-    assert scripts.caption(pd.DataFrame({"nmse": [0.1]}), "cases", "a line").startswith("n = 1 (cases). No intervals.")
+    assert printed.caption(pd.DataFrame({"checks": [3, 4]}), "checks", "").startswith("n = 7 (checks). No intervals.")
+    assert printed.caption(pd.DataFrame({"nmse": [0.1]}), "cases", "a line").startswith("n = 1 (cases). No intervals.")
 
 
 def test_lines_are_grouped_by_an_own_column_too() -> None:

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import pytest
 
 from core import entry, home
-from core.charts.scripts import FOREST, script
+from core.charts.printed import FOREST, script
 from core.journal import Journal
 from core.labs.ask.tasks import AskSpec
 from core.labs.check.tasks import CheckSpec, shipped

@@ -15,7 +15,7 @@ from huggingface_hub import file_download
 from core import home
 from core.__main__ import main
 from core.datasets import get, registry
-from core.datasets.sources import Source, mirrored, sources
+from core.datasets.registry import Source, mirrored, sources
 from core.events import CallError
 from core.labs.probe.functions.numeric import load_numeric
 from core.labs.probe.functions.synthesis import load_strings

@@ -111,10 +111,10 @@ def test_the_command_refuses_a_judge_without_labels(labelled: str, capsys: pytes
     labels.save("[form]\nlabels = {all = 'a', no = 'n'}\n[tone]\nlabels = {warm = 'w', cold = 'x'}\n")
     with pytest.raises(SystemExit):
         main(["judge", QUESTION, "--model", HONEST, "--scheme", "tone"])
-    assert "Label at least 20 cases" in capsys.readouterr().err
+    assert "label at least 20 cases" in capsys.readouterr().err
     assert main(["judge", QUESTION, "--model", HABIT, "--scheme", "form", "--yes"]) == 0
     said = capsys.readouterr()
-    assert "The judge failed its test: kappa 0.00" in said.out and "24 of them are answered already" in said.err
+    assert "The judge failed its test: kappa 0.00" in said.out and "24 of them have already been answered" in said.err
     assert main(["labels"]) == 0 and "24 cases labelled" in capsys.readouterr().out
 
 

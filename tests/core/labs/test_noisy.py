@@ -33,8 +33,8 @@ from core import entry
 from core.events import Answered, Recorded
 from core.labs.ask import lab as calibration
 from core.labs.ask import parse
+from core.labs.ask.gain_controls import KINDS, NoisyAsk, WorthlessAsk, noisy, worthless
 from core.labs.ask.lab import LAB
-from core.labs.ask.null_controls import KINDS, NoisyAsk, WorthlessAsk, noisy, worthless
 from core.labs.ask.tasks import AskSpec
 from core.labs.check import controls as lexicon
 from core.labs.check import parse as read_label
@@ -42,7 +42,7 @@ from core.labs.check.controls import controls
 from core.labs.check.controls import worthless as worthless_lexicons
 from core.labs.check.lab import LAB as CHECK_LAB
 from core.labs.check.tasks import CheckSpec
-from core.labs.probe import dial as of_probe
+from core.labs.probe import controls as of_probe
 from core.models.robot import ERROR
 from core.statistics.intervals import tail_of_binomial
 from core.studies import tables

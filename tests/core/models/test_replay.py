@@ -21,7 +21,7 @@ from core.events import (
     to_json,
 )
 from core.models import errors
-from core.models.replay import Replay
+from core.models.cache import Replay
 
 RUN = "20261120-061500-ask-1a2b"
 

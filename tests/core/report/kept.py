@@ -12,7 +12,7 @@ from typing import Any
 from core import entry, home, journal
 from core.events import Frozen
 from core.report import evidence, run_scene, scenes
-from core.report.redaction import sealed
+from core.report.evidence import sealed
 from core.scene import in_short
 from core.transcript import transcript
 

@@ -7,7 +7,7 @@ from core import home
 from core.events import Started
 from core.package_data import ROOT
 from core.paper_figures import source
-from core.report import citations
+from core.report import methods
 
 RUN = re.compile(r"-(simulatability|consistency|find|plant)-")
 
@@ -18,13 +18,13 @@ def test_the_app_and_the_paper_of_each_lab_are_cited_once() -> None:
         for path in sorted(home.recordings().glob("*.jsonl"))
         if RUN.search(path.name)
     ]
-    text, cff = citations.bibtex(runs), (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    text, cff = methods.bibtex(runs), (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert len(runs) > 4 and re.findall(r"^@(\w+)\{(\w+),$", text, re.M) == [
         ("software", "explain_yourself"),
         *(("misc", key) for key in dict.fromkeys(KEYS[run.lab] for run in runs)),
     ]
     assert text.count("{") == text.count("}") and f"version = {{{runs[0].app} (" in text
-    assert f'title: "{citations.TITLE}"' in cff and f'name: "{citations.AUTHOR}"' in cff
+    assert f'title: "{methods.TITLE}"' in cff and f'name: "{methods.AUTHOR}"' in cff
     for lab in KEYS:
         paper = source(lab)
         family, given = paper["bibtex"].partition(" and ")[0].split(", ")

@@ -13,7 +13,7 @@ import pytest
 from core import entry, home, journal
 from core.__main__ import main
 from core.datasets import logs
-from core.report import inspect_log
+from core.report import export
 from core.transcript import Transcript, transcript
 from tests.support.inspect_environment import inspect_python
 
@@ -76,13 +76,13 @@ def test_a_thousand_cases_are_written_in_a_second(run: Transcript, tmp_path: Pat
     for _ in range(3):
         begun = time.process_time()
         with (tmp_path / "log.eval").open("wb") as target:
-            assert inspect_log.write(target, [(lab, run)] * 167) == 1_002
+            assert export.write(target, [(lab, run)] * 167) == 1_002
         took.append(time.process_time() - begun)
     assert min(took) < 1, "alone it takes about 0.5 s"
 
 
 def test_half_of_a_surrogate_pair_is_written_as_a_question_mark() -> None:
-    written = inspect_log._json({"said": "a\ud83d", "figure": float("inf")})
+    written = export._json({"said": "a\ud83d", "figure": float("inf")})
     assert json.loads(written) == {"said": "a?", "figure": math.inf}
 
 

@@ -17,9 +17,9 @@ from core import entry, home, journal
 from core.__main__ import main
 from core.events import Event, Recorded
 from core.labs.ask import qualification, world
-from core.labs.base.cases import DIFFERED
+from core.labs.base.report import DIFFERED
 from core.package_data import DATA
-from core.report.game import checking, making
+from core.report.game import making
 from core.report.game.pack import GamePackError, Pack, PackCard, pack_text, read, shipped_packs
 from core.scene import Card, Expect, Who
 from tools import make_pack
@@ -37,7 +37,7 @@ def wanted(
 
 
 def faults(pack: Pack, *folders: Path) -> list[str]:
-    return list(checking.faults(pack, entry.labs(), folders or FOLDERS))
+    return list(making.faults(pack, entry.labs(), folders or FOLDERS))
 
 
 @pytest.mark.sampled(2)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core import entry, home, journal
 from core.report import scenes
-from core.report.redaction import is_over, redacted, sealed
+from core.report.evidence import is_over, redacted, sealed
 from core.scene import (
     AxisInterval,
     Bar,

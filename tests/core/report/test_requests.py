@@ -9,8 +9,8 @@ import pytest
 from core import entry, home, journal
 from core.events import Answered, Asked, Event, Sampling, Served, Thinking, Usage
 from core.journal import Journal
-from core.report import evidence, methods, request_notes, run_scene, scenes
-from core.report.redaction import sealed
+from core.report import evidence, methods, run_scene, scenes
+from core.report.evidence import sealed
 from core.store.index import index
 from core.store.store import Store
 from core.transcript import Transcript, differences, transcript
@@ -91,7 +91,7 @@ def test_a_run_says_above_its_verdict_what_was_sent_and_served_otherwise(run: Pa
     lab = entry.labs()[run.name.split("-")[2]]
     asked = {call.asked.model for call in transcript(journal.read(run).events).calls.values()}
     state = transcript(told_of(run, sent=SENT, served=SERVED))
-    notes = " ".join(request_notes.of_run(state))
+    notes = " ".join(run_scene.notes_of_run(state))
     assert "emperature" in notes and " not sent: " in notes and all(model in notes for model in asked)
     assert "small-model-2 answered instead of " in notes
     [case, whole] = scenes.of_case(lab, state, state.only).verdict, run_scene.of_run(lab, state).verdict
@@ -100,8 +100,8 @@ def test_a_run_says_above_its_verdict_what_was_sent_and_served_otherwise(run: Pa
     watched = Transcript(keep=lambda place: False)
     for event in told_of(run, sent=SENT, served=SERVED):
         watched.apply(event)
-    assert request_notes.of_run(watched) == request_notes.of_run(state)
-    assert request_notes.of_run(transcript(journal.read(run).events)) == []
+    assert run_scene.notes_of_run(watched) == run_scene.notes_of_run(state)
+    assert run_scene.notes_of_run(transcript(journal.read(run).events)) == []
 
 
 def notes_of(*answers: tuple[str, dict[str, Any], str]) -> list[str]:
@@ -112,7 +112,7 @@ def notes_of(*answers: tuple[str, dict[str, Any], str]) -> list[str]:
         counts[model] = counts.get(model, 0) + 1
         for one in differences(model, Sampling(temperature=0.7, seed=1), sent, Served(model=served)):
             found[one] = found.get(one, 0) + 1
-    return request_notes.request_notes(found, counts)
+    return run_scene.request_notes(found, counts)
 
 
 def test_each_difference_is_one_short_sentence() -> None:

@@ -14,9 +14,9 @@ from core.labs.plant.lab import LAB as PLANT
 from core.labs.plant.run_report import summary
 from core.labs.plant.tasks import PlantSpec
 from core.report import scenes
-from core.report.case_html import html
-from core.report.case_html import of_run as of_run_in_file
 from core.report.run_scene import MOST_FIGURES, in_run, of_run
+from core.report.standalone_html import case_html
+from core.report.standalone_html import of_run as of_run_in_file
 from core.scene import Bar, RunScene
 from core.transcript import Transcript, transcript
 from tests.core.labs.plant.played import Played, play
@@ -181,7 +181,7 @@ def test_figures_are_bounded() -> None:
 @pytest.mark.parametrize(("model", "limit", "kept", "broken"), [("admits", 4, 0, 0), ("admits", 40, 18, 0),
                                                                 ("silent", 40, 0, 18)])  # fmt: skip
 def test_in_the_file_too_nothing_is_green_without_the_gain(model: str, limit: int, kept: int, broken: int) -> None:
-    page = html("A run", of_run_in_file(PLANT, planted(model, limit=limit).run)).decode()
+    page = case_html("A run", of_run_in_file(PLANT, planted(model, limit=limit).run)).decode()
     told = [json.loads(one)["scene"] for one in re.findall(r'"application/json">(.*?)</script>', page)]
     marks = [one["verdict"]["mark"] for one in told]
     assert (marks.count("kept"), marks.count("broken")) == (kept, broken)

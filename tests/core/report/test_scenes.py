@@ -13,8 +13,8 @@ import pytest
 from core import entry, home, journal
 from core.__main__ import main
 from core.events import LONGEST_ANSWER, Asked, Dropped, Event, Failed, Finished, Recorded, Started, Usage
-from core.labs.base.cases import Reading, Trial
 from core.labs.base.lab import Lab
+from core.labs.base.report import Reading, Trial
 from core.report import evidence, scenes
 from core.scene import (
     MOST_SCREENS,

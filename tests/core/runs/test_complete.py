@@ -22,7 +22,7 @@ from core.labs.base.spec import Spec
 from core.labs.probe.functions import modules
 from core.labs.probe.interpreters import nearest
 from core.labs.probe.tasks import ProbeSpec
-from core.models.replay import Replay
+from core.models.cache import Replay
 from core.runs.context import is_same
 from core.runs.engine import RunIO, RunRequest, UserInput, execute
 from core.server.jobs import JobRunner

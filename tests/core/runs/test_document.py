@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core import entry, home, journal
-from core.report import case_html, scenes
+from core.report import scenes, standalone_html
 from core.scene import Scene
 from core.transcript import Transcript, transcript
 from tests.attacks.pages import ATTACKS, run_of
@@ -65,12 +65,12 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def test_what_is_hostile_is_text(hostile: Transcript) -> None:
-    written = case_html.html(ATTACKS[0], case_html.of_run(LAB, hostile)).decode()
+    written = standalone_html.case_html(ATTACKS[0], standalone_html.of_run(LAB, hostile)).decode()
     page = Page(written)
     said = [text for told in told_in(written) for text in texts(told)]
     for attack in (ATTACKS[2], ATTACKS[7]):
         assert sum(attack in text for text in said) >= 4
-    harmless = Page(case_html.html("t", case_html.of_run(LAB, run_of(("yes", "no", "well")))).decode())
+    harmless = Page(standalone_html.case_html("t", standalone_html.of_run(LAB, run_of(("yes", "no", "well")))).decode())
     assert page.kinds() == harmless.kinds() and len(told_in(written)) == len(hostile.cases)
     policy = next(str(one["content"]) for tag, one in page.tags if "http-equiv" in one)
     assert policy.startswith("default-src 'none'; ") and "unsafe" not in policy
@@ -82,7 +82,7 @@ def test_what_is_hostile_is_text(hostile: Transcript) -> None:
 def test_a_recorded_case_says_what_its_page_says_and_is_small() -> None:
     for path, told in recorded():
         lab = entry.labs()[told.started.lab] if told.started else LAB
-        made = case_html.html("A case", case_html.of_run(lab, told)).decode()
+        made = standalone_html.case_html("A case", standalone_html.of_run(lab, told)).decode()
         (given,) = told_in(made)
         assert Scene.model_validate(given["scene"]) == scenes.of_case(lab, told, told.only)
         text = "\n".join(texts(given["calls"]))
@@ -93,6 +93,8 @@ def test_a_recorded_case_says_what_its_page_says_and_is_small() -> None:
 
 
 def test_what_is_left_out_is_said(hostile: Transcript) -> None:
-    chosen = case_html.of_run(LAB, hostile)
-    assert f"The first {case_html.MOST} of 60 cases." in case_html.html("t", (chosen * 60)[:60]).decode()
-    assert "cases.</p>" not in case_html.html("half a character: \ud800", chosen).decode()
+    chosen = standalone_html.of_run(LAB, hostile)
+    assert (
+        f"The first {standalone_html.MOST} of 60 cases." in standalone_html.case_html("t", (chosen * 60)[:60]).decode()
+    )
+    assert "cases.</p>" not in standalone_html.case_html("half a character: \ud800", chosen).decode()

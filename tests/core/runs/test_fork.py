@@ -15,9 +15,8 @@ from core.labs.ask.tasks import AskSpec
 from core.labs.check.tasks import CheckSpec, Item  # type: ignore[attr-defined]
 from core.labs.probe.tasks import ProbeSpec
 from core.models.settings import cost, price_of
-from core.runs.driver import new_predictions
+from core.runs.driver import new_predictions, stored_resolve
 from core.runs.engine import RunIO, RunRequest, execute
-from core.runs.fork import stored_resolve
 from core.runs.labels import Kept, Label
 from core.runs.library import RunNotFoundError
 from core.server.access import RunAccess, Visitor

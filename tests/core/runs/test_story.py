@@ -12,7 +12,7 @@ from core.labs.ask.lab import LAB as ASK
 from core.labs.check.lab import LAB as CHECK
 from core.labs.probe.lab import LAB as PROBE
 from core.models.catalog import Catalog
-from core.report.replay_steps import story
+from core.report.scenes import story
 from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import name_of, transcript
 

@@ -12,7 +12,7 @@ from core import entry, home, journal
 from core.__main__ import main
 from core.events import Event, Recorded, Scored
 from core.journal import to_line
-from core.report import case_html
+from core.report import standalone_html
 from core.runs import bundle, verify
 
 QUICK = [path for path in sorted(home.recordings().glob("*.jsonl")) if "-simulatability-" not in path.stem]
@@ -173,7 +173,7 @@ def test_a_study_tells_of_damaged_lines(tmp_path: Path, capsys: pytest.CaptureFi
     policy = drawn[: drawn.index("<script")].partition("Content-Security-Policy")[2]
     scripts = re.findall(r"<script[^>]*>(.*?)</script>", drawn, re.DOTALL)
     assert "default-src 'none'" in policy and len(scripts) >= 2
-    assert all(f"'{case_html.digest(script)}'" in policy for script in scripts)
+    assert all(f"'{standalone_html.digest(script)}'" in policy for script in scripts)
 
 
 def test_a_page_of_a_damaged_run_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

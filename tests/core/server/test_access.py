@@ -11,9 +11,9 @@ from core import journal, policy
 from core.events import Fork
 from core.labs.base.declared import Cases
 from core.labs.base.lab import Prerequisite
+from core.models.cache import Replay
 from core.models.catalog import Catalog
 from core.models.errors import ModelNotFoundError
-from core.models.replay import Replay
 from core.runs.labels import Audited, Kept, Label
 from core.runs.library import RunNotFoundError, sealed_path, shared_path
 from core.server.access import (

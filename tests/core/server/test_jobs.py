@@ -13,7 +13,7 @@ from core import journal
 from core.events import Finished, ModelAnswer, OnText, Request, Resumed, Started
 from core.journal import Journal, JournalInUseError
 from core.labs.base.spec import BadInputError
-from core.models.replay import Replay
+from core.models.cache import Replay
 from core.runs.context import failed
 from core.runs.engine import UserInput
 from core.runs.fairness import WHOSE

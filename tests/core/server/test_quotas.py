@@ -12,7 +12,7 @@ import pytest
 
 from core import journal, policy
 from core.events import SCHEMA, Asked, Sampling, Started
-from core.runs.guesses import Played
+from core.runs.labels import Played
 from core.server import quotas, usage
 from core.server.jobs import JobRunner
 from core.server.quotas import QuotaExceededError, Quotas, delete_old_runs, stored_bytes

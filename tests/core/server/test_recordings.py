@@ -8,8 +8,8 @@ import pytest
 
 from core import policy
 from core.labs.base.declared import Cases
+from core.models.cache import Replay
 from core.models.catalog import Catalog
-from core.models.replay import Replay
 from core.runs.library import RunNotFoundError
 from core.server.access import AccessDeniedError, RunAccess, Visitor
 from core.server.jobs import JobRunner
@@ -18,7 +18,7 @@ from core.store import queries
 from core.store.index import IndexWatcher, index
 from core.store.listing import Selection
 from core.store.store import Store
-from core.studies import packing
+from core.studies import study_files
 from tests.support.small_lab import LAB, Echoing, EchoSpec, Promise
 
 LABS = {"echo": LAB}
@@ -111,7 +111,7 @@ def test_in_a_pack_it_is_one_too_and_is_no_model_on_offer(recorded: tuple[JobRun
     jobs, run = recorded
     folder = tmp_path / "recordings"
     (folder / "packs").mkdir()
-    assert packing.write(folder / "packs" / "cards.zip", [run], folder) == {}
+    assert study_files.write_archive(folder / "packs" / "cards.zip", [run], folder) == {}
     (folder / f"{run}.jsonl").unlink()
     visit = RunAccess(jobs, ANN)
     seen = visit.run(run)

@@ -23,7 +23,7 @@ from core.store.index import index
 from core.store.listing import Selection, groups
 from core.store.matching import NotComparableError
 from core.store.store import Store
-from core.studies import human, tables
+from core.studies import table_cells, tables
 from core.studies.plan import read, run_id
 
 ITEMS = [
@@ -150,7 +150,7 @@ def test_a_study_s_table_has_a_row_for_each_label(tmp_path: Path) -> None:
     cases = tables.measured(planned, entry.labs(), home.journals(), kept)
     first, second, third = cases[cases["run"] == run]["case"].unique()
     assert rows() == {"not labelled": 3}
-    assert human.bytes_said(planned, entry.labs(), home.journals()) == 0
+    assert table_cells.bytes_said(planned, entry.labs(), home.journals()) == 0
     for who, label in (("ann", "vague"), ("bob", "fine"), ("eve", "vague")):
         say(who, first, label)
     for who, label in (("ann", "vague"), ("bob", "fine")):
@@ -159,7 +159,7 @@ def test_a_study_s_table_has_a_row_for_each_label(tmp_path: Path) -> None:
     say("ann", third, "circular", "vague")
     say("ann", third, "fine", trial="cf-1")
     assert rows() == {"vague": 1, "labelled differently": 1, "circular, vague": 1}
-    assert human.bytes_said(planned, entry.labs(), home.journals()) > 0
+    assert table_cells.bytes_said(planned, entry.labs(), home.journals()) > 0
     say("ann", third)
     assert rows() == {"vague": 1, "labelled differently": 1, "not labelled": 1}, "a label can be taken back"
 

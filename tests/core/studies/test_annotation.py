@@ -52,7 +52,7 @@ def test_predictions_of_people_and_of_simulated_people_have_rows_of_their_own(
     made = ["annotate", "make", str(file), "--name", "one", "--each", "50", "--per-item", "2"]
     assert main([*made, "--simulated-people", "9"]) == 0
     # Only careful people pass 9 of 11: always "yes" and answers at random do not.
-    assert "let in: 3 good, 0 random, 0 lazy" in capsys.readouterr().out
+    assert "admitted: 3 good, 0 random, 0 lazy" in capsys.readouterr().out
     assert main(made) == 2 and "named one already" in capsys.readouterr().err
     cells = tables(file, capsys)
     assert all("simulated people" in row for row, _ in cells if row != "–" and not row.endswith("2023)"))

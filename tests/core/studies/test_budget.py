@@ -12,8 +12,8 @@ from core.events import CallError, Message, ModelAnswer, OnText, OutOfReachError
 from core.models import settings
 from core.models.errors import AuthenticationError, RateLimitError, ServerError, UnreachableServerError
 from core.runs.fairness import CallsPausedError, Leave
-from core.studies import budget
-from core.studies.budget import BudgetGate, Meter
+from core.studies import execute
+from core.studies.execute import BudgetGate, Meter
 
 ASKED = Request(
     role="explainer", model="a/m", messages=(Message(role="user", content="x" * 400),), sampling=Sampling(max_tokens=50)
@@ -153,7 +153,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(budget, "time", clock)
+    monkeypatch.setattr(execute, "time", clock)
     monkeypatch.setattr(Leave, "sleep", lambda leave, seconds: clock.rest(seconds))
     return clock
 
@@ -194,7 +194,7 @@ def test_who_had_answered_is_waited_for_longer_and_longer_for_ten_minutes(clock:
     model = Playing(OK, UnreachableServerError("away"))
     with pytest.raises(OutOfReachError):
         asked(model, Meter(BudgetGate(None, None)), 2)
-    assert budget.PATIENCE < sum(clock.rests) <= budget.PATIENCE + 15
+    assert execute.PATIENCE < sum(clock.rests) <= execute.PATIENCE + 15
     assert clock.rests[:2] == pytest.approx([0.25, 0.25 + 0.025]) and max(clock.rests) == clock.rests[-1] == 15
 
 
@@ -202,7 +202,7 @@ def test_once_it_answers_again_patience_begins_anew(clock: Clock) -> None:
     away = [UnreachableServerError("away")] * 65
     model = Playing(OK, *away, OK, *away, OK)
     assert asked(model, Meter(BudgetGate(None, None)), 3) == OK
-    assert sum(clock.rests) > budget.PATIENCE and clock.rests[:65] == pytest.approx(clock.rests[65:])
+    assert sum(clock.rests) > execute.PATIENCE and clock.rests[:65] == pytest.approx(clock.rests[65:])
 
 
 def test_what_will_not_pass_is_one_item_s_fault_at_once(clock: Clock) -> None:
@@ -212,7 +212,7 @@ def test_what_will_not_pass_is_one_item_s_fault_at_once(clock: Clock) -> None:
     assert model.asked == 1 and not clock.rests
 
 
-@pytest.mark.parametrize(("kind", "tries"), [(ServerError, budget.FAULTS), (RateLimitError, budget.REFUSALS)])
+@pytest.mark.parametrize(("kind", "tries"), [(ServerError, execute.FAULTS), (RateLimitError, execute.REFUSALS)])
 def test_where_none_was_ever_answered_a_call_is_given_up_after_some_tries(
     clock: Clock, kind: type[CallError], tries: int
 ) -> None:
@@ -222,7 +222,7 @@ def test_where_none_was_ever_answered_a_call_is_given_up_after_some_tries(
     assert model.asked == tries
 
 
-@pytest.mark.parametrize(("kind", "tries"), [(ServerError, budget.FAULTS), (RateLimitError, budget.REFUSALS)])
+@pytest.mark.parametrize(("kind", "tries"), [(ServerError, execute.FAULTS), (RateLimitError, execute.REFUSALS)])
 def test_where_others_are_answered_meanwhile_it_is_the_call_s_own_fault(
     clock: Clock, kind: type[CallError], tries: int
 ) -> None:
@@ -245,10 +245,10 @@ def test_alone_and_failing_for_a_minute_and_a_half_a_call_is_at_fault(clock: Clo
     model = Playing(OK, passing(ServerError))
     with pytest.raises(ServerError):
         asked(model, Meter(BudgetGate(None, None)), 2)
-    assert budget.ALONE < sum(clock.rests) < budget.ALONE + 15
+    assert execute.ALONE < sum(clock.rests) < execute.ALONE + 15
 
 
-@pytest.mark.parametrize("many", [budget.MANY + 1, budget.MANY + 2])
+@pytest.mark.parametrize("many", [execute.MANY + 1, execute.MANY + 2])
 def test_where_many_fail_together_the_endpoint_is_at_fault(clock: Clock, many: int) -> None:
     async def go() -> list[Any]:
         of = Meter(BudgetGate(None, None))
@@ -262,7 +262,7 @@ def test_where_many_fail_together_the_endpoint_is_at_fault(clock: Clock, many: i
 def test_where_it_refuses_for_ten_minutes_the_endpoint_is_at_fault(clock: Clock) -> None:
     with pytest.raises(OutOfReachError):
         asked(Playing(OK, passing(RateLimitError)), Meter(BudgetGate(None, None)), 2)
-    assert sum(clock.rests) > budget.PATIENCE
+    assert sum(clock.rests) > execute.PATIENCE
 
 
 def test_an_answer_of_the_cache_tells_nothing_of_the_endpoint(clock: Clock) -> None:

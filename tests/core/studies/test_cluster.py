@@ -25,7 +25,7 @@ from distributed.protocol.pickle import dumps
 
 from core import entry, home, journal
 from core.__main__ import main
-from core.commands import study_run
+from core.commands.study import cluster_settings, on_worker, slurm
 from core.journal import JournalInUseError, exclusive, read
 from core.models import settings
 from core.studies import cluster, plan
@@ -213,7 +213,7 @@ def far_away(task: cluster.Task) -> cluster.Made:
     """A worker that does not see the study's folder; one run kills it."""
     if (task.spec["task"], task.spec["explanations"]) == POISON:
         os.kill(os.getpid(), signal.SIGKILL)
-    return study_run.on_worker(task._replace(folder="/nowhere"))
+    return on_worker(task._replace(folder="/nowhere"))
 
 
 PRICE = {"model": "openai/stub-model", "prompt": 50.0, "completion": 0.5, "date": "2026-01-01"}
@@ -223,7 +223,7 @@ def elsewhere(task: cluster.Task) -> cluster.Made:
     """A worker that does not see the study's folder, and knows the model's price."""
     settings.prices()[PRICE["model"]] = settings.Price.model_validate(PRICE)
     settings.price_of.cache_clear()
-    return study_run.on_worker(task._replace(folder="/nowhere"))
+    return on_worker(task._replace(folder="/nowhere"))
 
 
 @pytest.mark.thorough
@@ -305,9 +305,7 @@ def test_no_key_goes_with_a_task(
     connected = partial(Watched, workers.scheduler_address, asynchronous=True)
 
     before = server.count
-    outcome = asyncio.run(
-        cluster.Cluster(made, entry.labs(), home.journals(), connected, study_run.on_worker).run_all(made.runs)
-    )
+    outcome = asyncio.run(cluster.Cluster(made, entry.labs(), home.journals(), connected, on_worker).run_all(made.runs))
     assert any(b"stub-model" in one for one in sent) and not any(KEY.encode() in one for one in sent)
     assert KEY not in str(workers.get_logs())
     # The budget applies to all workers together, to the call.
@@ -322,7 +320,7 @@ def test_the_job_that_slurm_is_given(tmp_path: Path) -> None:
     )  # fmt: skip
 
     async def script() -> str:
-        async with study_run.slurm(study_run.cluster_settings(made)) as up:
+        async with slurm(cluster_settings(made)) as up:
             return str(up.job_script())
 
     lines = asyncio.run(script()).splitlines()
@@ -334,7 +332,7 @@ def test_the_job_that_slurm_is_given(tmp_path: Path) -> None:
     # If the study says nothing, the home's own table applies.
     (home.home() / "cluster.toml").write_text('jobs = 2\nmemory = "lots"')
     with pytest.raises(UsageError, match="memory: "):
-        study_run.cluster_settings(study(tmp_path, [0]))
+        cluster_settings(study(tmp_path, [0]))
 
 
 @pytest.mark.thorough

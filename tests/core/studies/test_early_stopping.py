@@ -12,15 +12,14 @@ from typing import Any
 import pytest
 
 from core import entry, home
-from core.datasets import on_data
+from core.datasets import registry
 from core.events import Dropped, Event, Finished, Recorded, Scored, Started
 from core.journal import Journal, path_for
 from core.statistics import anytime
 from core.studies import estimate, tables
 from core.studies.execute import Making, StudyOutcome, hand_out
 from core.studies.plan import Planned, Study, parse
-from core.studies.progress import progress
-from core.studies.run_status import SHIFT, Early, StudyState, early_of, stopped_early
+from core.studies.run_status import SHIFT, Early, StudyState, early_of, progress, stopped_early
 from core.transcript import Transcript, transcript
 from tests.support.small_lab import LAB
 
@@ -112,7 +111,7 @@ def sharded(text: str, folder: Path, reviews: int, monkeypatch: pytest.MonkeyPat
         place.mkdir(parents=True)
         for number in range(reviews // 2):
             (place / f"{number}_{stars}.txt").write_text(f"Film {number} of them all was {word}.")
-    monkeypatch.setattr(on_data, "MOST_CASES", 4)
+    monkeypatch.setattr(registry, "MOST_CASES", 4)
     spec = f'task = "sentiment", dataset = "imdb", path = "{folder}", explanations = ["redaction"], controls = 0'
     file = f'{text}\nlab = "check"\nspec = {{ {spec}, model = "control/dial-lexicon-1.0" }}\n'
     return replace(parse("s.toml", file.encode(), entry.labs()), controls=())

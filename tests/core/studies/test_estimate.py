@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from core.events import CallError, Message, ModelAnswer, OnText, Request
-from core.labs.base.cases import Case
+from core.labs.base.report import Case
 from core.models import settings
 from core.models.cache import Cached, ResponseCache, key_of
-from core.report.study_text import of_estimate
+from core.report.study_html import of_estimate
 from core.statistics import items_for_difference, items_for_power, wilson
 from core.studies.estimate import StudyEstimate, _minutes, _power, _price, estimate
 from core.studies.plan import Planned, Study, parse

@@ -13,7 +13,7 @@ from core import entry, home, journal
 from core.__main__ import main
 from core.runs import bundle
 from core.server.jobs import JobRunner
-from core.studies import packing, plan
+from core.studies import plan, study_files
 from core.studies.execute import Making
 from tests.core.studies.killing import ROOT
 
@@ -70,12 +70,12 @@ def test_a_packed_study_is_put_away_and_comes_back(
 
 
 def test_a_damaged_archive_is_kept(file: str, capsys: pytest.CaptureFixture[str]) -> None:
-    made = packing.pack(plan.read(Path(file), entry.labs()), home.journals())
+    made = study_files.pack(plan.read(Path(file), entry.labs()), home.journals())
     data = bytearray(made.file.read_bytes())
     data[100:200] = bytes(100)
     made.file.write_bytes(data)
     with pytest.raises(journal.JournalFullError, match="could not be unpacked"):
-        packing.unpack(plan.read(Path(file), entry.labs()), home.journals())
+        study_files.unpack(plan.read(Path(file), entry.labs()), home.journals())
     assert made.file.exists()
 
 
@@ -89,9 +89,9 @@ def test_visitors_runs_are_not_packed_where_they_are_deleted_after_some_days(
     asyncio.run(making.run_all(study.all))
     before = held()
     monkeypatch.setenv("EXPLAIN_DAYS_KEPT", "30")
-    assert packing.pack(study, home.journals()).runs == 0 and held() == before
+    assert study_files.pack(study, home.journals()).runs == 0 and held() == before
     monkeypatch.delenv("EXPLAIN_DAYS_KEPT")
-    assert packing.pack(study, home.journals()).runs == len(before)
+    assert study_files.pack(study, home.journals()).runs == len(before)
 
 
 @pytest.mark.thorough

@@ -7,7 +7,7 @@ import pandas as pd
 from pytest import MonkeyPatch, approx
 
 from core.labs.ask.lab import LAB as ASK
-from core.report import case_html
+from core.report import standalone_html
 from core.studies import tables
 from core.studies.table_cells import BLANK, cells
 from core.studies.tables import DIFFERENCES, MOST, differences
@@ -96,6 +96,6 @@ def test_the_finding_is_of_pairs_and_not_of_intervals() -> None:
 
 def test_the_report_has_them_with_interval_and_holm() -> None:
     (cell,) = between(cases("a", of_items(0.7, 40)), cases("b", of_items(0.5, 40)))
-    page = str(case_html.template("table.html").module.figure(cell, {}))  # type: ignore[attr-defined]
+    page = str(standalone_html.template("table.html").module.figure(cell, {}))  # type: ignore[attr-defined]
     assert "<strong>0.20</strong>" in page and "<span>0.0" in page and "<span>40 of 40 items</span>" in page
     assert re.findall("<small>(.*?)</small>", page) == ["p = 0.0078; 0.0078 by Holm", "exact McNemar"]

@@ -16,7 +16,7 @@ import pytest
 
 from core import entry, home
 from core.__main__ import main
-from core.labs.ask import human
+from core.labs.ask.annotation import BLIND
 from core.runs import annotation_sets
 from core.runs.annotation_sets import AnnotationPlace
 from core.studies import annotation
@@ -98,7 +98,7 @@ HAND: dict[str, Figure | tuple[str, str, Callable[[], float]]] = {
     "chen_t6": Figure("strategyqa", "Accuracy", 0.5),
     # Of the four explanations of a question, Ann accepts 1, 0, 1, 0 and Bob 1, 0, 0, 0. Around the means, 1/2 and 1/4,
     # the products add up to 3/8 + 1/8 - 1/8 + 1/8 = 1/2 and the squares to 1 and 3/4: r = (1/2) / sqrt(3/4).
-    "chen_plausibility": Figure(human.BLIND, "pearson · Two people on plausibility", 0.5 / 0.75**0.5),
+    "chen_plausibility": Figure(BLIND, "pearson · Two people on plausibility", 0.5 / 0.75**0.5),
     # One of the two reviews is positive, and both statements follow.
     "madsen_f6": Figure(f"{MINI} · imdb", "human, no instruction", 0.5),
     "madsen_f7": Figure(MINI, "rte", 1.0),

@@ -14,8 +14,7 @@ from core import entry, home
 from core.__main__ import main
 from core.journal import read
 from core.labs.ask.records import Simulation
-from core.runs.guesses import Played
-from core.runs.labels import BY, Label
+from core.runs.labels import BY, Label, Played
 from core.studies import paper_tables, tables
 from core.studies.plan import Study
 from core.studies.plan import read as study_of

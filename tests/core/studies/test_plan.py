@@ -7,7 +7,7 @@ import pytest
 
 from core import entry
 from core.studies.plan import ClusterOf, Study, StudyError, line_of, parse, read, run_id, unpriced
-from core.studies.progress import labels
+from core.studies.run_status import labels
 from tests.support import authors_repositories
 
 GRID = """title = "Two labs"

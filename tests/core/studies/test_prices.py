@@ -5,7 +5,7 @@ from datetime import date
 
 from core import package_data
 from core.models.settings import price_of
-from core.report.study_text import of_estimate
+from core.report.study_html import of_estimate
 from core.studies.estimate import StudyEstimate
 
 

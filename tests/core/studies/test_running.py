@@ -21,8 +21,7 @@ from core.studies import tables
 from core.studies.execute import Making, StudyOutcome
 from core.studies.plan import MOST_AT_ONCE, DesiredState, Planned, Study, want, wanted
 from core.studies.plan import read as study_of
-from core.studies.progress import progress
-from core.studies.run_status import StudyState
+from core.studies.run_status import StudyState, progress
 from core.transcript import Call, Transcript
 from tests.core.studies.killing import steady
 from tests.core.studies.test_study import printed, written
@@ -151,7 +150,7 @@ def test_a_study_of_robots_is_paused_too_and_says_so(
 ) -> None:
     monkeypatch.setattr("core.studies.execute.LOOK", 0.01)
     file = written(tmp_path, 'lab = "check"\nspec = { controls = 0, model = "control/honest-lexicon" }\n')
-    monkeypatch.setattr("core.commands.study_run.want", lambda home, name, **changes: want(home, name, paused=True))
+    monkeypatch.setattr("core.commands.study.want", lambda home, name, **changes: want(home, name, paused=True))
     assert main(["study", "run", file]) == 4
     assert "Paused: 0 of" in capsys.readouterr().err
 
@@ -231,7 +230,7 @@ def test_an_endpoint_that_is_away_for_a_while_costs_no_item(
 def test_an_endpoint_that_stays_away_fails_runs_and_drops_no_item(
     tmp_path: Path, serve: Callable[..., StubServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.studies.budget.PATIENCE", 0.5)
+    monkeypatch.setattr("core.studies.execute.PATIENCE", 0.5)
     server = serve(delay=0.02)
     of = study(tmp_path, text(limit=4))
 
@@ -263,7 +262,7 @@ def test_one_bad_item_costs_one_item(
     tmp_path: Path, serve: Callable[..., StubServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server that always breaks on one text, and answers all others."""
-    monkeypatch.setattr("core.studies.budget.ALONE", 0.5)
+    monkeypatch.setattr("core.studies.execute.ALONE", 0.5)
     spoilt: list[str] = []
 
     def reply(body: dict[str, Any]) -> str:

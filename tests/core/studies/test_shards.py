@@ -12,8 +12,8 @@ import pytest
 
 from core import entry, home
 from core.__main__ import main
-from core.datasets import on_data
-from core.datasets.on_data import OnData
+from core.datasets import registry
+from core.datasets.registry import OnData
 from core.labs.ask.tasks import AskSpec
 from core.labs.base.spec import MOST_CASES
 from core.labs.check.tasks import CheckSpec
@@ -21,8 +21,7 @@ from core.studies import estimate, plan, tables
 from core.studies.estimate import Sizes
 from core.studies.execute import Making
 from core.studies.plan import Study, parse, run_id
-from core.studies.progress import labels, progress
-from core.studies.run_status import StudyState
+from core.studies.run_status import StudyState, labels, progress
 from tests.core.studies import full_sizes
 from tests.support import authors_repositories
 
@@ -84,7 +83,7 @@ def test_shards_part_the_items_in_the_order_drawn(monkeypatch: pytest.MonkeyPatc
     (tmp_path / "mine.csv").write_text("question,answer\n" + "".join(f"Is it {n}?,yes\n" for n in range(23)))
     for dataset in ("world", f"file:{tmp_path / 'mine.csv'}"):
         whole = AskSpec(dataset=dataset, limit=17, seed=3, model="control/fickle")
-        monkeypatch.setattr(on_data, "MOST_CASES", 5)
+        monkeypatch.setattr(registry, "MOST_CASES", 5)
         parts = whole.shards()
         assert [one.shard for one in parts] == [(1, 4), (2, 4), (3, 4), (4, 4)]
         items = [[item.id for item in one.chosen_items()[0]] for one in parts]
@@ -114,7 +113,7 @@ def test_without_the_data_the_limit_tells() -> None:
 def test_the_shards_of_a_cell_are_one_cell_of_every_table(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = study_of(WORLD)
     before = figures(made(alone))
-    monkeypatch.setattr(on_data, "MOST_CASES", 3)
+    monkeypatch.setattr(registry, "MOST_CASES", 3)
     study = study_of(WORLD)
     assert len(study.runs) == 2 * 4 and not {run.id for run in study.runs} & {run.id for run in alone.runs}
     # The task that a worker gets for a run names the same run.
@@ -131,7 +130,7 @@ def test_the_shards_of_a_cell_are_one_cell_of_every_table(monkeypatch: pytest.Mo
 
 
 def test_the_power_of_a_study_is_that_of_its_cells(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(on_data, "MOST_CASES", 20)
+    monkeypatch.setattr(registry, "MOST_CASES", 20)
     study = study_of(f"power = 0.8\n{WORLD.replace('limit = 10', 'limit = 60')}")
     made(study)
     found = estimate.estimate(study, entry.labs(), entry.catalog().get, home.journals(), home.recordings())
@@ -141,7 +140,7 @@ def test_the_power_of_a_study_is_that_of_its_cells(monkeypatch: pytest.MonkeyPat
 def test_a_command_makes_all_runs_and_goes_on_where_it_stopped(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(on_data, "MOST_CASES", 3)
+    monkeypatch.setattr(registry, "MOST_CASES", 3)
     command = shlex.split("plant strategyqa --dataset world --limit 8 --model control/admits --repeats 1")
     assert main(command) == 0
     told = capsys.readouterr().out

@@ -9,7 +9,7 @@ import pytest
 
 from core import entry, home
 from core.__main__ import main
-from core.commands.study_run import as_text
+from core.commands.study import as_text
 from core.studies import plan, tables
 from core.studies.table_cells import Row
 

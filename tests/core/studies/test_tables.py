@@ -11,11 +11,11 @@ import pytest
 from core import entry, home
 from core.__main__ import main
 from core.journal import read
-from core.labs.ask.tables import otherwise
+from core.labs.ask.run_report import otherwise
 from core.labs.base.declared import Metric
 from core.score import Score, mean_of_cases
 from core.statistics import Kind, difference_of_pairs, wilson
-from core.studies import multiverse, paper_tables, tables
+from core.studies import paper_tables, table_cells, tables
 from core.studies.plan import StudyError, TableOf
 from core.studies.plan import read as study_of
 from core.studies.table_cells import cells
@@ -275,19 +275,19 @@ def test_every_printed_figure_has_its_place(tmp_path: Path) -> None:
 
 def test_which_choice_moves_a_figure_and_which_items() -> None:
     lab = entry.labs()["simulatability"]
-    one = {"metric": f"{multiverse.NAMED}precision", "model": "m", "how": "cot", "run": "r", "complete": True}
+    one = {"metric": f"{table_cells.NAMED}precision", "model": "m", "how": "cot", "run": "r", "complete": True}
     told = {("paper", "1"): (1, 0), ("paper", "3"): (1, 0), ("repaired", "1"): (1, 1), ("repaired", "3"): (1, 0)}
     frame = pd.DataFrame(
         {**one, "rules": rules, "votes": votes, "item": f"q{item}", "value": float(value)}
         for (rules, votes), values in told.items()
         for item, value in enumerate(values)
     )
-    cells = {row["column"]: row for row in multiverse.rows(lab, frame)}
+    cells = {row["column"]: row for row in table_cells.rows(lab, frame)}
     assert (cells["range"]["low"], cells["range"]["high"], cells["range"]["n"]) == (0.5, 1.0, 2)
     # Each of the two by itself moves the mean by a half if the other has one of its values, and otherwise not.
     assert cells["moved by votes (1, 3)"]["value"] == cells["moved by rules (paper, repaired)"]["value"] == 0.25
     assert cells["moved by votes (1, 3)"]["note"] == "items: q1"
-    shown = multiverse.moved(multiverse.rows(lab, pd.concat([frame, frame[frame["votes"] == "3"].assign(model="n")])))
+    shown = table_cells.moved(table_cells.rows(lab, pd.concat([frame, frame[frame["votes"] == "3"].assign(model="n")])))
     assert {cell["row"] for cell in shown[0]} == {"m · cot"} and shown[1].startswith("1 of 2 are the same")
 
 
@@ -352,7 +352,7 @@ def test_as_it_was_read_a_recording_has_the_figure_that_it_published() -> None:
             assert all(
                 figure.score.n <= figure.score.of for figure in lab.studies.extra_figures(view.by("repaired"))
             ), path.name
-            for one in multiverse.otherwise(lab, view):
+            for one in table_cells.otherwise(lab, view):
                 score = log.score(one.metric, one.made["rules"])  # type: ignore[arg-type]
                 if score is not None and one.made.get("votes", "1") == str(log.spec.get("votes", 1)):
                     assert one.value == pytest.approx(score.value), (path.name, case, one)

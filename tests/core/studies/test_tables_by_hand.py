@@ -12,7 +12,7 @@ from core.events import Event, Finished, Recorded, Scored, Started
 from core.journal import Journal
 from core.labs.base.declared import Metric
 from core.statistics import power_of_pairs
-from core.studies import multiverse, tables
+from core.studies import table_cells, tables
 from core.studies.plan import Planned, Study, parse
 from core.studies.table_cells import BLANK, other_encoders
 from core.text.embed import PAPER, SMALL
@@ -71,7 +71,7 @@ def test_every_case_and_figure_has_its_row(tmp_path: Path) -> None:
     kept: dict[str, list[Any]] = {}
     frame = tables.measured(of, LABS, tmp_path, kept)
     rows = {(row["case"], row["metric"], row.get("rules")): row for row in frame.to_dict("records")}
-    own = {key[:2]: row for key, row in rows.items() if not key[1].startswith(multiverse.NAMED)}
+    own = {key[:2]: row for key, row in rows.items() if not key[1].startswith(table_cells.NAMED)}
     assert own.keys() == {(case, metric) for case in ("a/x", "b/x", "test") for metric in ("repeated", "loud")}
     first, lost, loud = own["a/x", "repeated"], own["b/x", "repeated"], own["a/x", "loud"]
     assert (first["value"], first["n"], first["of"], first["truth"]) == (0.5, 2, 4, 1.0)
@@ -85,7 +85,7 @@ def test_every_case_and_figure_has_its_row(tmp_path: Path) -> None:
     assert pd.isna(undefined["value"]) and (undefined["n"], undefined["of"]) == (0, 4)
     assert undefined["control"] and undefined["complete"]
     # The headline figure as it would have been by either parser.
-    made = {key: row for key, row in rows.items() if key[1].startswith(multiverse.NAMED)}
+    made = {key: row for key, row in rows.items() if key[1].startswith(table_cells.NAMED)}
     assert {key[2]: row["value"] for key, row in made.items() if key[0] == "a/x"} == {"paper": 0.0, "repaired": 0.5}
     assert {key[1] for key in made} == {"otherwise: repeated"} and len(made) == 6
     assert {(row["n"], row["of"]) for row in made.values()} == {(1, 1)}
@@ -205,50 +205,50 @@ def test_a_setting_is_called_as_one_would_write_it() -> None:
 
 
 def other(rules: str, values: Iterable[float | None], **more: Any) -> list[dict[str, Any]]:
-    return rows("m", values, metric=f"{multiverse.NAMED}repeated", rules=rules, how="plainly", **more)
+    return rows("m", values, metric=f"{table_cells.NAMED}repeated", rules=rules, how="plainly", **more)
 
 
 def test_what_hangs_on_a_choice_and_on_which_items() -> None:
     voices = ECHO.with_changes(studies=ECHO.studies.with_changes(choices=("voice", "missing")))
     by_paper, by_ours = other("paper", [0.0] * 7 + [1.0, None]), other("repaired", [1.0] * 8 + [None])
-    found = multiverse.rows(voices, frame_of(by_paper, by_ours, rows("m", [1.0])))
+    found = table_cells.rows(voices, frame_of(by_paper, by_ours, rows("m", [1.0])))
     title, row = "Multiverse: Echo: Repeated", "m · plainly"
     assert [(cell["table"], cell["row"], cell["column"]) for cell in found] == [
-        *((title, row, multiverse.RANGE), (title, row, "moved by rules (paper, repaired)")),
+        *((title, row, table_cells.RANGE), (title, row, "moved by rules (paper, repaired)")),
     ]
     span, rules = found
     assert (span["low"], span["high"], span["value"]) == pytest.approx((1 / 8, 1.0, 9 / 16))
     assert (span["n"], span["of"], span["note"], span["complete"]) == (8, 9, "2 ways", True)
     assert (rules["value"], rules["n"], rules["of"]) == (pytest.approx(7 / 8), 7, 9)
     assert rules["note"] == "items: q0, q1, q2, q3, q4 and 2 more"
-    five = multiverse.rows(voices, frame_of(other("paper", [0.0] * 5), other("repaired", [1.0] * 5)))[1]
+    five = table_cells.rows(voices, frame_of(other("paper", [0.0] * 5), other("repaired", [1.0] * 5)))[1]
     assert five["note"] == "items: q0, q1, q2, q3, q4"
-    same = multiverse.rows(voices, frame_of(other("paper", [1.0]), other("repaired", [1.0], complete=False)))
+    same = table_cells.rows(voices, frame_of(other("paper", [1.0]), other("repaired", [1.0], complete=False)))
     assert same[1]["note"] == "no item" and not same[0]["complete"]
     # A second choice, of which one combination was not made.
-    both = multiverse.rows(voices, frame_of(by_paper, by_ours, other("repaired", [0.5], voice="loud")))
+    both = table_cells.rows(voices, frame_of(by_paper, by_ours, other("repaired", [0.5], voice="loud")))
     assert both[0]["note"] == "3 ways; 1 more were not made" and len(both) == 3
-    nothing = multiverse.rows(voices, frame_of(other("paper", [None]), other("repaired", [None])))
+    nothing = table_cells.rows(voices, frame_of(other("paper", [None]), other("repaired", [None])))
     assert (nothing[0]["value"], nothing[0]["n"]) == (None, 0)
-    assert multiverse.rows(voices, frame_of(rows("m", [1.0]))) == []
+    assert table_cells.rows(voices, frame_of(rows("m", [1.0]))) == []
 
 
 def test_rows_that_nothing_moves_are_told_and_not_shown() -> None:
     def cell(row: str, column: str, low: float | None, high: float | None, n: int) -> dict[str, Any]:
         return {"table": "Multiverse: x", "row": row, "column": column, "low": low, "high": high, "n": n}
 
-    span, rules = multiverse.RANGE, f"{multiverse.MOVED}rules"
+    span, rules = table_cells.RANGE, f"{table_cells.MOVED}rules"
     cells = [
         *(cell("still", span, 1.0, 1.0, 5), cell("still", rules, None, None, 0)),
         *(cell("wide", span, 0.5, 1.0, 5), cell("wide", rules, None, None, 0)),
         *(cell("one item", span, 1.0, 1.0, 5), cell("one item", rules, None, None, 1)),
         *(cell("undefined", span, None, None, 0), cell("undefined", rules, None, None, 0)),
     ]
-    shown, told = multiverse.moved(cells)
+    shown, told = table_cells.moved(cells)
     assert shown == cells[2:] and told == "1 of 4 are the same under every choice, item by item."
-    assert multiverse.moved(cells[2:]) == (cells[2:], "")
+    assert table_cells.moved(cells[2:]) == (cells[2:], "")
     plain = [one | {"table": "Echo: Repeated"} for one in cells]
-    assert multiverse.moved(plain) == (plain, "")
+    assert table_cells.moved(plain) == (plain, "")
 
 
 def test_a_heading_names_every_encoder_but_the_papers_own() -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.diff import Piece, distance, kept_share, letters, pieces
+from core.text.compare import Piece, distance, kept_share, letters, pieces
 
 
 def test_a_changed_word():

@@ -15,7 +15,7 @@ from core.events import Asked, Started
 from core.labs.ask.tasks import AskSpec
 from core.labs.check import prompts as check_prompts
 from core.labs.check.tasks import CheckSpec, Wording
-from core.labs.probe import fine_tuning
+from core.labs.probe import commands
 from core.labs.probe.functions.base import difficulties
 from core.labs.probe.functions.modules import prompt as of_module
 from core.labs.probe.functions.relations import RelationFunction
@@ -175,7 +175,7 @@ def test_the_evaluator_alone_may_get_the_papers_prompts(own_home: Path) -> None:
     paper = {name for name in hashes(spec) if name.startswith("paper:")}
     assert paper == {asked.id} and "find-agent-relations" in hashes(spec), "the interpreter keeps our prompts"
     assert "evaluator_prompt" not in ours.model_dump(), "earlier runs keep their names"
-    line = next(islice(fine_tuning.examples(3, asked="paper"), 2, None))
+    line = next(islice(commands.examples(3, asked="paper"), 2, None))
     assert "It is told: " in line and "Which?" in line and "[ANSWER]: " in line
     with pytest.raises(ValidationError, match="ask for prose"):
         ProbeSpec(category="relations", model="x/y", evaluator="x/e", evaluator_prompt="paper", answers="schema")

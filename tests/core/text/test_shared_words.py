@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text import shared_words
-from core.text.shared_words import content_words, mark, stem, words
+from core.text import compare
+from core.text.compare import content_words, mark, stem, words
 
 
 def test_content_words_are_in_lower_case():
@@ -57,15 +57,15 @@ def test_the_pieces_are_the_text(a, b):
 
 
 def test_a_list_has_comments_and_several_words_a_line():
-    assert shared_words.words_of("# a heading\nthe a\n\nisn't # and more\n") == {"the", "a", "isn't"}
+    assert compare.words_of("# a heading\nthe a\n\nisn't # and more\n") == {"the", "a", "isn't"}
 
 
 def test_the_list_is_lower_case():
-    assert {"the", "is", "not", "don't"} <= shared_words.english()
-    assert all(word == word.lower() for word in shared_words.english())
+    assert {"the", "is", "not", "don't"} <= compare.english()
+    assert all(word == word.lower() for word in compare.english())
 
 
 @pytest.mark.outside_data
 def test_the_list_has_nltks_words(outside):
     path = outside / "nltk" / "stopwords_english.txt"
-    assert shared_words.english() == shared_words.words_of(path.read_text(encoding="utf-8"))
+    assert compare.english() == compare.words_of(path.read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ right after it. `shp` choices are 1 and 2 here, where they stored 0 and 1.
 
 from collections.abc import Mapping
 
-from .values import NEITHER, UNKNOWN, CounterfactualPair
+from ..records import NEITHER, UNKNOWN, CounterfactualPair
 
 _LABELS = ("Context:", "Candidate Response 1:", "Candidate Response 2:")
 _JUSTIFICATION = "Justification: "

@@ -10,9 +10,9 @@ from ....parsers.statements import begins_as_refusal
 from ....parsers.yes_no import lead
 from ....text.patterns import Patterns
 from ....text.reply import as_written, json_in, keyed, own_turn, spoken, table_rows, without_markup
+from ..records import CounterfactualPair
 from ..tasks import Method, Task
 from . import paper
-from .values import CounterfactualPair
 
 RE = Patterns(sibling_toml(__file__, "phrases.toml"))
 
@@ -56,7 +56,7 @@ def _without_answer(text: str) -> str | None:
     beside = [RE.answer_or_parting.fullmatch(without_markup(RE.tag.sub("", line))) is not None for line in lines]
     first = next((at for at, is_beside in enumerate(beside) if not is_beside), len(lines))
     last = next((at for at in range(len(lines), first, -1) if not beside[at - 1]), first)
-    rest = "\n".join(lines[first:last]).strip()
+    rest = RE.parting_behind.sub("", "\n".join(lines[first:last]).strip())
     return (RE.one_word_label if first else RE.answer_sentence).sub("", rest) or None
 
 

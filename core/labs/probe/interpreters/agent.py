@@ -19,7 +19,7 @@ from ....rulesets import PerRuleset
 from ....runs.context import CaseContext
 from ....runs.fairness import run_in_thread
 from ....sandbox import sandbox
-from ....sandbox.unsupported import cause
+from ....sandbox.rewriting import cause
 from .. import parse, prompts
 from ..box import Box
 from ..exemplars import exemplars

@@ -2,28 +2,332 @@
 of its own: each mean leads to the words, and each word of a language model to the raw answer.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import click
 import numpy as np
+from pydantic import Field, model_validator
 
-from ....events import CallError
+from ....events import CallError, Frozen
 from ....parsers.fields import REASON as CUT
 from ....runs.context import CaseContext
+from ....scene import Card, Expect, Mark, Panel, Part, Scene, Screen, Verdict, screens
 from ....score import Figure, Score, undefined
 from ....text.embed import NoEncoderError
 from ....text.templates import load
-from ....transcript import Transcript
-from ...base.cases import Case
-from ...base.declared import Metric
+from ....transcript import CaseLog, RecordReader, Transcript
+from ...base.declared import Means, Metric
 from ...base.lab import Command, Lab, RunSummary
+from ...base.report import Case, Reading, Report, Trial
+from ...base.spec import Spec
 from ..functions.base import Backbone
 from ..functions.entities import EntityFunction, concepts
 from ..functions.modules import outputs_of
 from ..prompts import MODULES
 from ..records import item
-from .report import KINDS, PAPER, Reliability, ReliabilityReport, ReliabilityRun, ReliabilitySpec, values_of, verdict
+
+# One entity function as it is told, and a run over several: the backbone's values, and whether they can be trusted.
+
+
+Kind = Literal["same", "random"]
+KINDS: tuple[Kind, ...] = ("same", "random")
+
+PAPER: dict[Kind, float] = {"same": 0.846, "random": 0.079}
+"""Means of the paper's module, Vicuna-13b, over its 140 concepts (table A1)."""
+
+OPTIONS = {"1": "It belongs", "0": "It does not"}
+"""The guesses on a word."""
+
+CARRIED_OUT = {"table": "our word lists", "embedding": "sentence embeddings"}
+"""What screens call a backbone that is not a model."""
+
+HOW = {"logprobs": "from the probabilities of 0 and 1", "answer": "from the digit it wrote: no probabilities"}
+"""Where a model's values come from."""
+
+
+class ReliabilitySpec(Spec):
+    """What is tested, and how widely.
+
+    `concepts` of the 140 are chosen, evenly spaced in the list (sensitive ones only if all are), with `words` of each.
+    `across` asks every function about all these words, as in figure A4; without it each function is asked about its own
+    words and as many words of other concepts, sampled by `seed`, as in table A1.
+    """
+
+    seed: int = Field(default=0, ge=0)
+    title: str = ""
+    backbone: Backbone = "table"
+    model: str = ""
+    concepts: int = Field(default=16, ge=2, le=140)
+    words: int = Field(default=5, ge=1, le=20)
+    across: bool = True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _filled(cls, given: object) -> object:
+        if isinstance(given, dict) and not given.get("title"):
+            return {**given, "title": "Can the entity functions be trusted?"}
+        return given
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.backbone == "model") != bool(self.model):
+            raise ValueError("`--model` and `--backbone model` go together: give both, or neither.")
+        return self
+
+    @property
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        return {"module": (self.model,)} if self.model else {}
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs the run asks for; for a language model these are calls."""
+        return self.concepts * self.words * (self.concepts if self.across else 2)
+
+
+class Reliability(Frozen):
+    """What one concept's function gave. For each word: the concept it belongs to, the value in 0…1 or None, and why it
+    has none. `how` says what each value comes from: a table, an embedding, probabilities, or plain answers.
+    """
+
+    concept: str
+    words: tuple[str, ...]
+    of: tuple[str, ...]
+    values: tuple[float | None, ...]
+    how: tuple[str, ...]
+    problems: tuple[str, ...]
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if len({len(one) for one in (self.words, self.of, self.values, self.how, self.problems)}) > 1:
+            raise ValueError("there is not one value a word")
+        return self
+
+    def of_concept(self, name: str) -> list[float]:
+        """Return the values for the words of `name`, without missing ones."""
+        pairs = zip(self.of, self.values, strict=True)
+        return [value for of, value in pairs if of == name and value is not None]
+
+    @property
+    def same(self) -> list[float]:
+        """The outputs for the concept's own words, without missing values."""
+        return self.of_concept(self.concept)
+
+    @property
+    def random(self) -> list[float]:
+        """The outputs for words of other concepts, without missing values."""
+        pairs = zip(self.of, self.values, strict=True)
+        return [value for of, value in pairs if of != self.concept and value is not None]
+
+    def asked(self, kind: Kind) -> int:
+        """Return how many outputs were asked for."""
+        own = self.of.count(self.concept)
+        return own if kind == "same" else len(self.of) - own
+
+
+@dataclass
+class ReliabilityReport(Report):
+    """One concept's function as it is told: its own words first, then the others, each with the highest values first.
+    `reliability` is None until it was asked; `unread` counts the entries that could not be read.
+    """
+
+    one = "word"
+    mark_words: ClassVar[Mapping[Mark, str]] = {"kept": "right", "broken": "wrong", "unread": "no value"}
+    outcomes: ClassVar[Mapping[str, Means]] = {
+        **dict.fromkeys(("selective", "right"), "kept"),
+        "weak": "not settled",
+        **dict.fromkeys(("not selective", "wrong"), "broken"),
+    }
+
+    spec: ReliabilitySpec | None
+    reliability: Reliability | None
+
+    @classmethod
+    def of(cls, log: CaseLog) -> Self:
+        """Return the case that a log of this lab holds. Never raises: what a damaged journal lacks is missing from
+        it.
+        """
+        reader = RecordReader()
+        spec = reader.read(ReliabilitySpec, log.spec) if log.started else None
+        return cls(log, spec, reader.one_of(Reliability, log), unread=reader.unread)
+
+    @property
+    def title(self) -> str:
+        """The case's name: the concept."""
+        return self.log.case
+
+    @cached_property
+    def trials(self) -> dict[str, Trial]:
+        """One trial per word; a word that is on two lists has its concept in the second id. Cached, because it is read
+        again for every trial that is written.
+        """
+        one = self.reliability
+        if one is None:
+            return {}
+        known = {call.asked.item: name for name, call in self.log.calls.items()}
+        trials: dict[str, Trial] = {}
+        for word, of, value, problem in zip(one.words, one.of, one.values, one.problems, strict=True):
+            about = item(f"{one.concept}:", word)
+            right = value is not None and (value >= 0.5) == (of == one.concept)
+            reading = Reading(
+                expected="1" if of == one.concept else "0",
+                observed=None if value is None else f"{value:.4g}",
+                outcome="unread" if value is None else "right" if right else "wrong",
+                counts=value is not None,
+                reason=problem,
+            )
+            id = f"{about} ({of})" if about in trials else about
+            calls = (known[about],) if about in known else ()
+            trials[id] = Trial(about=word, paper=reading, repaired=reading, calls=calls)
+        return trials
+
+    @property
+    def lost(self) -> str | None:
+        """The error because of which there are no values; None if there was none."""
+        return next((drop.detail for drop in self.log.drops if drop.reason == "error" and not drop.item), None)
+
+    @property
+    def outcome(self) -> str:
+        """It is selective, weak, not selective, too few, no values, failed or waiting; the same for both rulesets."""
+        if self.reliability is None:
+            return "failed" if self.lost is not None or self.log.status == "failed" else "waiting"
+        return _judge_concepts([self.reliability], self.spec)[0]
+
+    def sentences(self) -> list[str]:
+        """Return in a sentence whether one concept's function can be trusted."""
+        if self.reliability is None:
+            return [f"It gave no values: {self.lost}" if self.lost else "Not judged yet."]
+        return [_judge_concepts([self.reliability], self.spec)[1]]
+
+    def method(self) -> str:
+        """Return what carries the function out."""
+        return (self.spec.model or CARRIED_OUT.get(self.spec.backbone, self.spec.backbone)) if self.spec else ""
+
+    def asked(self) -> Iterator[Part]:
+        """Yield the function, how much it was asked, and where a model's values come from."""
+        yield Part(label="The function", text=f"It gives 1 for a word that belongs to {self.title}, 0 for any other.")
+        if self.spec is not None:
+            yield Part(
+                label="It was asked about", text=f"{self.spec.concepts} subjects, {self.spec.words} words of each"
+            )
+        ways = dict.fromkeys(self.reliability.how) if self.reliability else ()
+        if said := [HOW[how] for how in ways if how in HOW]:
+            yield Part(label="Values are read", text=", or ".join(said))
+
+    def claim(self) -> None:
+        """There is no explanation."""
+
+    def cards(self) -> Iterator[Card]:
+        """Yield a card for each word."""
+        origins = dict(zip(self.trials, self.reliability.of, strict=False)) if self.reliability else {}
+
+        def order(name: str) -> tuple[bool, float]:
+            reading = self.trials[name].repaired
+            return reading.expected != "1", -float(reading.observed or 0)
+
+        for number, name in enumerate(sorted(self.trials, key=order), start=1):
+            reading = self.trials[name].repaired
+            yield self.card_of(name, self.trials[name], number).model_copy(
+                update={
+                    "options": OPTIONS,
+                    "expects": (Expect(who="our list", value=reading.expected or ""),),
+                    "said": "" if reading.observed is None else "1" if float(reading.observed) >= 0.5 else "0",
+                    "text": reading.observed or "",
+                    "origin": f"a word of {origins[name]}" if name in origins else "",
+                }
+            )
+
+    def panels(self) -> Iterator[Panel]:
+        """Yield the two means beside the paper's."""
+        if (one := self.reliability) is None:
+            return
+        titles: dict[Kind, str] = {"same": "Own words", "random": "Words of others"}
+        for kind, title in titles.items():
+            mean = _mean(values_of([one], kind))
+            answer = "no value" if mean is None else f"{mean:.2f} on average"
+            yield Panel(title=title, answer=answer, note=f"{PAPER[kind]} in the paper (Vicuna-13b, 140 subjects).")
+
+    def verdict(self) -> Verdict | None:
+        """Return the verdict, once the case is over."""
+        is_over = self.outcome != "waiting" and bool(self.log.of_type("result") or self.log.status)
+        return Verdict(headline=Part(text=self.sentences()[0])) if is_over else None
+
+    def screens(self, scene: Scene) -> tuple[Screen, ...]:
+        """Return the screens. The means come after the cards, because they would give away what is to be guessed."""
+        *others, last = [screen for screen in screens(scene) if screen.shows != "panel"]
+        means = [Screen(shows="panel", of=str(number)) for number in range(len(scene.panels))]
+        return (*others, *means, last) if last.shows == "verdict" else (*others, last, *means)
+
+
+class ReliabilityRun:
+    """A run over several functions as far as it has run, from a transcript that keeps all cases.
+
+    `unread` counts the entries that could not be read.
+    """
+
+    def __init__(self, transcript: Transcript) -> None:
+        reports = [ReliabilityReport.of(transcript.case(case)) for case in transcript.cases]
+        self.transcript = transcript
+        started = transcript.started
+        self.spec = RecordReader().read(ReliabilitySpec, started.spec) if started else None
+        self.concepts = [one.reliability for one in reports if one.reliability]
+        self.unread = sum(one.unread for one in reports)
+
+    def mean(self, kind: Kind) -> float | None:
+        """Return the mean over all outputs with a value so far: "same" for own words, "random" for words of others."""
+        return _mean(values_of(self.concepts, kind))
+
+
+def values_of(concepts: Sequence[Reliability], kind: Kind) -> list[float]:
+    """Return all outputs of one kind that have a value, over all functions."""
+    return [value for one in concepts for value in (one.same if kind == "same" else one.random)]
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None
+
+
+def verdict(run: ReliabilityRun) -> str:
+    """Return in a sentence whether the backbone can be trusted. The run's published means decide once they exist,
+    because the transcript may hold only a few of many functions.
+    """
+    same, random = (run.transcript.score(f"{kind}_mean", "repaired") for kind in KINDS)
+    if same is None or random is None:
+        return _judge_concepts(run.concepts, run.spec)[1]
+    return _judge(same.value, random.value, same.n + random.n, same.of + random.of, run.spec)[1]
+
+
+def _judge_concepts(concepts: Sequence[Reliability], spec: ReliabilitySpec | None) -> tuple[str, str]:
+    same, random = (_mean(values_of(concepts, kind)) for kind in KINDS)
+    asked = sum(len(one.values) for one in concepts)
+    counted = sum(value is not None for one in concepts for value in one.values)
+    return _judge(same, random, counted, asked, spec)
+
+
+def _judge(
+    same: float | None, random: float | None, counted: int, asked: int, spec: ReliabilitySpec | None
+) -> tuple[str, str]:
+    """Return whether functions can be trusted, in a word and in a sentence."""
+    if not counted:
+        return "no values", "It gave no values: this backbone cannot carry the functions out."
+    if counted < asked / 2 or same is None or random is None:
+        return "too few", f"Only {counted} of {asked} answers could be read: too few to tell."
+    selective = "selective" if same - random >= 0.5 else "weak" if same - random >= 0.2 else "not selective"
+    if spec and spec.backbone == "table":
+        return selective, (
+            f"Own words get {same:.2f}, words of other subjects {random:.2f}, by construction: the lists know their "
+            "own words, and give 0 for any other, however fitting."
+        )
+    means = f"Own words get {same:.2f} on average, words of other subjects {random:.2f}"
+    comes_to = {
+        "selective": "It can tell what belongs to a subject.",
+        "weak": "It tells a little: an interpreter will meet many wrong outputs.",
+        "not selective": "It cannot tell: nobody could find these functions by calling them.",
+    }
+    paper = f"(the paper's module: {PAPER['same']:.2f} and {PAPER['random']:.2f})"
+    return selective, f"{means} {paper}. {comes_to[selective]}"
 
 
 def sample(spec: ReliabilitySpec) -> list[str]:

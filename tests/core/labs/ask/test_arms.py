@@ -11,10 +11,10 @@ from scipy.stats import binomtest
 
 from core import statistics
 from core.__main__ import main
-from core.labs.ask import metrics, questions, world
+from core.labs.ask import metrics, tasks, world
 from core.labs.ask.report import AskReport
 from core.labs.ask.tasks import CONTROL_ARMS, AskSpec, Starter, calls
-from core.text.shared_words import content_words
+from core.text.compare import content_words
 from tests.core.labs.ask.test_measure import Played, play, stub_catalog, stub_spec
 from tests.support.plausible import Plausible
 from tests.support.stub_server import StubServer
@@ -128,13 +128,13 @@ def test_going_on_asks_for_nothing_again() -> None:
 
 
 def test_another_question_never_shares_a_word() -> None:
-    for one in questions.questions():
+    for one in tasks.questions():
         spec = AskSpec(question=one.question, model="local/any")
         for seed in range(3):
-            other = questions.another(spec, Starter({"question": one.question}, None), str(seed))
+            other = tasks.another(spec, Starter({"question": one.question}, None), str(seed))
             assert other is not None and not content_words(other.slots["question"]) & content_words(one.question)
-    everything = " ".join(one.question for one in questions.questions())
-    assert questions.another(AskSpec(question="x", model="m"), Starter({"question": everything}, None), "0") is None
+    everything = " ".join(one.question for one in tasks.questions())
+    assert tasks.another(AskSpec(question="x", model="m"), Starter({"question": everything}, None), "0") is None
 
 
 def test_of_several_questions_each_is_shown_the_explanation_of_the_next_on_another_subject(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_of_several_questions_each_is_shown_the_explanation_of_the_next_on_anoth
     explained = [call for case in run.cases for call in run.case(case).calls.values() if call.asked.role == "explainer"]
     made = [call for call in explained if call.answered and not call.answered.cached]
     assert (len(explained), len(made)) == (8, 4), "one call a question, whichever case asked it first"
-    shipped = {one.question for one in questions.questions()}
+    shipped = {one.question for one in tasks.questions()}
     assert alone.view.other is not None and alone.view.other.question in shipped
 
 

@@ -10,9 +10,8 @@ from core.events import Event, Recorded
 from core.labs.ask.lab import LAB, guessed
 from core.labs.ask.prompts import hashes
 from core.labs.ask.qualification import prerequisites
-from core.labs.ask.questions import CARDS, predicted_by_person, with_follow_ups
 from core.labs.ask.report import AskReport
-from core.labs.ask.tasks import PERSON, AskSpec, calls
+from core.labs.ask.tasks import CARDS, PERSON, AskSpec, calls, predicted_by_person, with_follow_ups
 from core.package_data import table
 from core.report import scenes
 from core.report.scenes import scene_of

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core.labs.ask import parse
-from core.labs.ask.questions import pairs, questions
+from core.labs.ask.tasks import pairs, questions
 from core.package_data import table
 from core.text.templates import PROMPTS, Template, load
 

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.events import Model, Request, Sampling
-from core.labs.ask import control_counterfactuals
 from core.labs.ask import controls as preferences
 from core.labs.ask import world as worlds
 from core.labs.ask.controls import controls, expected_precision
@@ -237,14 +236,14 @@ def test_two_generators_and_two_seeds_draw_differently() -> None:
     assert len(sequences) == 4
 
 
-@pytest.mark.parametrize("operation", control_counterfactuals.OPERATIONS)  # type: ignore[attr-defined]
+@pytest.mark.parametrize("operation", worlds.OPERATIONS)  # type: ignore[attr-defined]
 def test_blind_draws_vary_the_question_by_the_operation(operation: str) -> None:
     for starter in ("Can penguins fly?", "Is it true that Reykjavik cannot be reached by train?"):
         question = WORLD.read(starter)
         assert question is not None
         texts = [
             counterfactual(ask(FICKLE, "generator", question=starter, operation=operation, repeat=repeat))
-            for repeat in range(control_counterfactuals.OPERATIONS.index(operation), 16, 4)  # type: ignore[attr-defined]
+            for repeat in range(worlds.OPERATIONS.index(operation), 16, 4)  # type: ignore[attr-defined]
         ]
         assert len(set(texts)) == 4
         for text in texts:
@@ -263,11 +262,11 @@ def test_blind_draws_vary_the_question_by_the_operation(operation: str) -> None:
 
 def test_every_operation_works_for_every_known_starter() -> None:
     for question in WORLD.known():
-        for operation in control_counterfactuals.OPERATIONS:  # type: ignore[attr-defined]
-            read = WORLD.read(control_counterfactuals.blind(WORLD, question, operation, 0, "key"))
+        for operation in worlds.OPERATIONS:  # type: ignore[attr-defined]
+            read = WORLD.read(worlds.blind(WORLD, question, operation, 0, "key"))
             assert read is not None and WORLD.truth(read) is not None
     with pytest.raises(ValueError, match="no such operation: 'delete'"):
-        control_counterfactuals.blind(WORLD, Question("penguin", "fly"), "delete", 0, "key")
+        worlds.blind(WORLD, Question("penguin", "fly"), "delete", 0, "key")
 
 
 # A whole run by hand

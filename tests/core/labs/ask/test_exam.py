@@ -27,7 +27,7 @@ from core.labs.ask.records import Examined
 from core.labs.ask.report import AskReport
 from core.labs.ask.run_report import summary
 from core.labs.ask.tasks import AskSpec, calls
-from core.models.replay import Replay
+from core.models.cache import Replay
 from core.runs.driver import missing_prerequisites
 from core.server.jobs import JobRunner
 from core.studies.estimate import estimate

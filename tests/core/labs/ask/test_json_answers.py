@@ -14,11 +14,11 @@ from core.events import Answered, Asked
 from core.labs.ask import parse, prompts, qualification
 from core.labs.ask.lab import LAB
 from core.labs.ask.qualification import TEST, AskExamSpec
-from core.labs.ask.tables import otherwise
+from core.labs.ask.run_report import otherwise
 from core.labs.ask.tasks import AskSpec
 from core.models import local
 from core.parsers import fields
-from core.report.case_html import html, of_run
+from core.report.standalone_html import case_html, of_run
 from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import transcript
 from tests.core.labs.ask.test_measure import Played, play, stub_catalog, stub_spec
@@ -122,7 +122,7 @@ def test_an_endpoint_that_refuses_the_schema_is_asked_without_it_once_and_rememb
     assert first.view.starter and first.view.starter.answer.repaired == "yes"
     told = "4 of them came as prose and were read as prose."
     assert first.view.sentences()[-2:] == [fields.OTHER_MEASURE, told]
-    assert told in html("t", of_run(LAB, first.run)).decode()
+    assert told in case_html("t", of_run(LAB, first.run)).decode()
 
 
 def test_another_mistake_is_not_put_down_to_the_schema() -> None:

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from core.labs.ask import other_answers
-from core.labs.ask.other_answers import AnsweredQuestions, nearest_answers
+from core.labs.ask import baselines
+from core.labs.ask.baselines import AnsweredQuestions, nearest_answers
 from core.labs.base.declared import CaseAnswers
 
 
@@ -56,7 +56,7 @@ def test_words_that_decide_the_answer_are_found_and_shuffled_answers_are_not() -
 
 
 def test_above_the_limit_nothing_is_predicted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(other_answers, "MOST", 3)
+    monkeypatch.setattr(baselines, "MOST", 3)
     assert nearest_answers(BIRDS) == [["", ""], [""], [""]]
 
 
@@ -73,7 +73,7 @@ def test_another_model_predicts_by_its_finished_run_and_only_the_same_questions(
     ]
     found = {
         made["answers_of"]: figure.score
-        for number, made, figure in other_answers.figures(cases, "repaired")
+        for number, made, figure in baselines.figures(cases, "repaired")
         if number == 0 and figure.metric == "gain_other_model"
     }
     assert {who: (score.value, score.n, score.of) for who, score in found.items()} == {

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from core.labs.ask.counterfactuals import claims, invented_premises
 from core.labs.ask.run_report import summary
 from core.labs.ask.tasks import AskSpec, calls
-from core.labs.ask.trial import claims, invented_premises
 from tests.core.labs.ask.test_measure import Played, play, stub_catalog, stub_spec
 from tests.core.labs.ask.test_verdict_is_true import colour
 from tests.support.stub_server import StubServer

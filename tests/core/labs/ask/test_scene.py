@@ -19,7 +19,7 @@ from core.labs.ask.tasks import AskSpec, WrittenQuestion
 from core.report.scenes import scene_of
 from core.runs.context import recorded
 from core.scene import MOST_SCREENS, Card, Part, Scene, screens, steps
-from core.text.shared_words import content_words
+from core.text.compare import content_words
 from core.transcript import transcript
 from tests.core.labs.ask import test_verdict_is_true as recount
 from tests.core.labs.ask.test_measure import Played, heard, play, stub_catalog, stub_spec

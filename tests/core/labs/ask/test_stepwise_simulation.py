@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from core.__main__ import main
 from core.events import Answered
-from core.labs.ask import parse, prompts, qualification, stepwise_simulation, world
+from core.labs.ask import parse, prompts, qualification, world
 from core.labs.ask.qualification import TEST, AskExamSpec, ExamQuestion, judge
 from core.labs.ask.records import ExamGuess
 from core.labs.ask.tasks import AskSpec, asks
@@ -24,7 +24,7 @@ from tests.support.stub_server import StubServer
 __all__ = ["stub"]
 STUB = "openai/stub-model"
 LONG = qualification.questions(long=True)
-SYSTEM = {name: load(f"simulatability/strategyqa-steps-{name}").system for name in stepwise_simulation.NAMES}
+SYSTEM = {name: load(f"simulatability/strategyqa-steps-{name}").system for name in prompts.NAMES}
 
 
 class Said:
@@ -49,7 +49,7 @@ class Said:
 
 def guess(claim: str, asked: str, covers: str = "Kind: birds. Thing: a bird. Covered.") -> tuple[str, list[str]]:
     run = Said(claim=lambda _: claim, asked=lambda _: asked, covers=lambda _: covers)
-    found = asyncio.run(stepwise_simulation.predict(run, "m", "Because.", "Is it?", "cf-01", "cf-01"))  # type: ignore[arg-type]
+    found = asyncio.run(prompts.predict(run, "m", "Because.", "Is it?", "cf-01", "cf-01"))  # type: ignore[arg-type]
     assert found.claim == claim and found.call == f"c{len(run.asked)}"
     return found.guess, run.asked
 
@@ -99,7 +99,7 @@ def test_answers_are_no_reasons() -> None:
 
 def test_the_demonstrations_give_nothing_of_the_exam_away() -> None:
     shown = " ".join(
-        value for one in stepwise_simulation.templates() for demo in one.demonstrations for value in demo.values()
+        value for one in prompts.step_templates() for demo in one.demonstrations for value in demo.values()
     )
     for one in LONG:
         assert one.explanation not in shown and one.counterfactual not in shown
@@ -135,7 +135,7 @@ def result(covers: Callable[[ExamQuestion], str], of_these: tuple[ExamQuestion, 
             asked=lambda _, one=one: asked_of(one.counterfactual),
             covers=lambda _, one=one: covers(one),
         )
-        going = stepwise_simulation.predict(run, "m", one.said, one.counterfactual, "q", "q")  # type: ignore[arg-type]
+        going = prompts.predict(run, "m", one.said, one.counterfactual, "q", "q")  # type: ignore[arg-type]
         marks.append((asyncio.run(going).guess, one.right))
     return int(judge(marks, len(of_these)).detail["right"])
 
@@ -171,7 +171,7 @@ def test_in_steps_the_long_exam_is_sat() -> None:
     spec = AskSpec(question="x?", model="m/x", reads="steps", exam=True)
     assert qualification.exam_spec(spec, "m/x") == AskExamSpec(model="m/x", reads="steps", long=True)
     assert set(TEST.prompts(AskExamSpec(model="m/x", reads="steps"))) == {
-        *(f"strategyqa-steps-{name}" for name in stepwise_simulation.NAMES),
+        *(f"strategyqa-steps-{name}" for name in prompts.NAMES),
         *("steps", "exam"),
     }
     assert (
@@ -210,9 +210,7 @@ def test_a_run_predicts_in_steps_and_so_does_its_exam(stub: Callable[..., StubSe
     (path,) = kept("exam")
     sat = of(path)
     assert sat.started is not None and sat.started.spec["reads"] == "steps" and sat.started.spec["long"]
-    assert {call.asked.prompt for call in sat.calls.values()} == {
-        f"strategyqa-steps-{name}" for name in stepwise_simulation.NAMES
-    }
+    assert {call.asked.prompt for call in sat.calls.values()} == {f"strategyqa-steps-{name}" for name in prompts.NAMES}
     shown, _ = examinations(kept("simulatability")[0].stem)
     assert shown.exam is not None and shown.exam.of == 40
     tested = [row for row in shown.counted_rows() if row.simulation]

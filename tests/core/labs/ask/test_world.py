@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.labs.ask import world as worlds
-from core.labs.ask.questions import questions
+from core.labs.ask.tasks import questions
 from core.labs.ask.world import CONTROLS, Question, World, WorldError
 from tests.support.chance import tenth
 

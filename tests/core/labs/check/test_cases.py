@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.datasets.items import Item
 from core.events import CallError, ModelAnswer, Recorded, Request
 from core.labs.base.spec import MOST_CASES
-from core.labs.check import tables
+from core.labs.check import run_report
 from core.labs.check.controls import Honest
 from core.labs.check.lab import LAB
 from core.labs.check.report import CheckReport
@@ -414,7 +414,7 @@ def test_the_seconds_of_a_step_are_those_of_its_answers_by_hand() -> None:
     3.5 s. Nobody waited for a cached answer.
     """
     spec, robot = CheckSpec(items=(REVIEW,), model=HONEST, explanations=("attribution",), controls=0), Timed()
-    figures = {one.metric: one.score.value for one in tables.more(play(spec, resolve=lambda id: robot).only)}
+    figures = {one.metric: one.score.value for one in run_report.more(play(spec, resolve=lambda id: robot).only)}
     assert figures == {"seconds_classify": 2.0, "seconds_attribution": 3.5}
     robot.is_cached = True
-    assert {one.score.value for one in tables.more(play(spec, resolve=lambda id: robot).only)} == {None}
+    assert {one.score.value for one in run_report.more(play(spec, resolve=lambda id: robot).only)} == {None}

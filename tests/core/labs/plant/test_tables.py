@@ -8,7 +8,7 @@ import pytest
 
 from core import entry
 from core.__main__ import main
-from core.labs.plant.tables import TABLES
+from core.labs.plant.run_report import TABLES
 from core.labs.plant.tasks import PlantSpec
 from core.paper_figures import figures, published
 from core.studies.plan import read

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from core.events import Event
-from core.labs.probe.controls import controls
+from core.labs.probe.controls import controls, worthless
 from core.labs.probe.lab import LAB
-from core.labs.probe.null_controls import worthless
 from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
 from core.models.catalog import Catalog

@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from core.labs.probe.agreement import ABSOLUTE, RELATIVE, agreement
+from core.labs.probe.evaluate import ABSOLUTE, RELATIVE, agreement
 from core.labs.probe.functions.source import load
-from core.labs.probe.remarks import list_remarks, of_words
 from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
+from core.labs.probe.verdict import list_remarks, of_words
 from tests.core.labs.probe.playing import play
 
 

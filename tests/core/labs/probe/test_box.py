@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from core.events import Event, Recorded
-from core.labs.base.cases import Case
+from core.labs.base.report import Case
 from core.labs.probe.box import AT_ONCE, LONGEST, Box
 from core.labs.probe.functions.source import load
 from core.labs.probe.lab import LAB

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from core.events import Event
-from core.labs.base.cases import Case
+from core.labs.base.report import Case
 from core.labs.probe import box as module
 from core.labs.probe.box import Box, real, value_text
 from core.labs.probe.functions.source import load

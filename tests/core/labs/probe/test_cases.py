@@ -9,8 +9,8 @@ from core.events import Event
 from core.labs.probe.functions.source import cases, load, names_of
 from core.labs.probe.lab import LAB
 from core.labs.probe.records import Submission, Wish
-from core.labs.probe.remarks import list_remarks, of_words
 from core.labs.probe.tasks import MODULE_CHECKS, ProbeSpec, calls
+from core.labs.probe.verdict import list_remarks, of_words
 from core.labs.probe.view import scores
 from core.runs.engine import UserInput
 from tests.core.labs.probe.playing import BOTH, CONCLUSION, play, run, scripted, stub_catalog, stub_spec

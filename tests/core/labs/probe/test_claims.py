@@ -14,9 +14,9 @@ from core.labs.probe.claim_extraction import (
 from core.labs.probe.functions.numeric import Corruption, Noise
 from core.labs.probe.functions.source import generated, names_of
 from core.labs.probe.records import Submission, Wish
-from core.labs.probe.remarks import list_remarks, of_words
 from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
+from core.labs.probe.verdict import list_remarks, of_words
 from core.runs.engine import UserInput
 from tests.core.labs.probe.playing import play, scripted, stub_catalog, stub_spec
 from tests.core.labs.probe.test_evaluate import line

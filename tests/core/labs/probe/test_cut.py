@@ -10,7 +10,7 @@ from core.events import Event, ModelAnswer, OnText, Request, ToolCall, Usage
 from core.labs.probe.functions.modules import DIGIT, read_fact, read_score
 from core.labs.probe.lab import LAB
 from core.labs.probe.reliability.lab import LAB as RELIABILITY
-from core.labs.probe.reliability.report import ReliabilitySpec
+from core.labs.probe.reliability.lab import ReliabilitySpec
 from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
 from core.runs.engine import RunIO, RunRequest, execute

@@ -8,8 +8,8 @@ from core.events import Rules, Sampling
 from core.labs.probe import tables
 from core.labs.probe.functions.numeric import NumericFunction
 from core.labs.probe.functions.source import generated
-from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
+from core.labs.probe.verdict import list_remarks
 from tests.core.labs.probe.playing import CONCLUSION, failures, play, scripted, stub_catalog, stub_spec
 from tests.support.stub_server import Fault, StubServer
 

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from core.labs.probe.controls import worthless
 from core.labs.probe.functions.numeric import GRID, Corruption, NumericFunction, interval
 from core.labs.probe.functions.source import load
 from core.labs.probe.lab import LAB
-from core.labs.probe.null_controls import worthless
-from core.labs.probe.remarks import list_remarks
 from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
+from core.labs.probe.verdict import list_remarks
 from core.report.scenes import scene_of
 from core.scene import steps
 from tests.core.labs.probe.playing import play, scripted, stub_catalog, stub_spec, with_controls

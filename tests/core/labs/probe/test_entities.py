@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.labs.probe.exemplars import entity_triplets, published_triplets
 from core.labs.probe.functions.base import BenchmarkError
 from core.labs.probe.functions.entities import (
     Concept,
@@ -19,7 +20,6 @@ from core.labs.probe.functions.entities import (
     published_entities,
 )
 from core.labs.probe.functions.relations import normal
-from core.labs.probe.functions.triplets import entity_triplets, published_triplets
 
 RNG = np.random.default_rng(0)
 seeds = st.integers(0, 10**6)

@@ -3,8 +3,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.labs.probe.audit import Observation, coverage, evidence, longest_gap, probed_corruption
-from core.labs.probe.claim_extraction import claimed_noise, components_identified, noise_identified
+from core.labs.probe.claim_extraction import (
+    Observation,
+    claimed_noise,
+    components_identified,
+    coverage,
+    evidence,
+    longest_gap,
+    noise_identified,
+    probed_corruption,
+)
 from core.labs.probe.evaluate import (
     exact_match,
     held_out_points,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.labs.probe.external_interpretations import InterpretationsError, read
+from core.labs.probe.commands import InterpretationsError, read
 
 
 def result(folder: Path, **parts: str) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from core.__main__ import main
-from core.labs.probe import fine_tuning
+from core.labs.probe import commands
 from core.labs.probe.controls import fitting
-from core.labs.probe.functions.triplets import published_triplets
+from core.labs.probe.exemplars import published_triplets
 from core.labs.probe.prompts import SHOWN
 from core.labs.probe.units import shown
 
@@ -27,7 +27,7 @@ def read(line: str) -> tuple[str, str, list[tuple[str, ...]], int]:
 
 
 def test_answers_are_those_that_fit_the_description_and_parts_are_equal() -> None:
-    lines = [read(line) for line in fine_tuning.examples(240)]
+    lines = [read(line) for line in commands.examples(240)]
     assert [category for category, *_ in lines[:3]] == ["strings", "entities", "relations"]
     assert all(len(options) == 3 and options[0] != options[1] for _, _, options, _ in lines)
     modules = lines[1::3] + lines[2::3]
@@ -40,9 +40,9 @@ def test_answers_are_those_that_fit_the_description_and_parts_are_equal() -> Non
 
 
 def test_the_same_seed_gives_the_same_and_a_longer_set_goes_on() -> None:
-    first = list(fine_tuning.examples(31, seed=4))
-    assert first == list(islice(fine_tuning.examples(10**6, seed=4), 31))
-    assert first != list(fine_tuning.examples(31, seed=5)) and len(set(first)) == 31
+    first = list(commands.examples(31, seed=4))
+    assert first == list(islice(commands.examples(10**6, seed=4), 31))
+    assert first != list(commands.examples(31, seed=5)) and len(set(first)) == 31
 
 
 def test_the_published_functions_without_their_published_tests(

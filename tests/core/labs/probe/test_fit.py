@@ -9,8 +9,7 @@ from core.labs.probe.functions.base import UndefinedInputError
 from core.labs.probe.functions.numeric import ATOMS, GRID, Atom, Corruption, Noise, NumericFunction
 from core.labs.probe.functions.source import PARTS, SINGLES, draw_numeric_atom, draw_string
 from core.labs.probe.functions.strings import OUTER, STRING_ATOMS, StringAtom, StringFunction, draw_atom
-from core.labs.probe.interpreters.fit import BUDGET, fit_numeric
-from core.labs.probe.interpreters.fit_strings import code_of, fit_string
+from core.labs.probe.interpreters.fit import BUDGET, code_of, fit_numeric, fit_string
 from core.labs.probe.parse import interpretation
 from core.sandbox.sandbox import evaluate
 

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from core.labs.probe.functions.source import by_id, generated, load
-from core.labs.probe.remarks import list_remarks, of_words
 from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.units import shown, triplets
+from core.labs.probe.verdict import list_remarks, of_words
 from core.labs.probe.view import scores
-from core.sandbox.unsupported import NOT_RUNNABLE
+from core.sandbox.rewriting import NOT_RUNNABLE
 from core.statistics import wilson
 from tests.core.labs.probe.playing import BOTH, CONCLUSION, failures, play, scripted, stub_catalog, stub_spec
 from tests.support.stub_server import Fault, StubServer

@@ -7,8 +7,8 @@ import pytest
 
 from core.labs.probe.functions.source import generated
 from core.labs.probe.lab import LAB
-from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
+from core.labs.probe.verdict import list_remarks
 from core.models import local
 from core.transcript import transcript
 from tests.core.labs.probe.playing import BOTH, failures, play

@@ -6,9 +6,9 @@ import pytest
 from core.labs.probe.evaluate import AS_GOOD, excess, nmse
 from core.labs.probe.functions.numeric import GRID, Atom, Noise, NumericFunction
 from core.labs.probe.functions.source import load
-from core.labs.probe.remarks import list_remarks
 from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
+from core.labs.probe.verdict import list_remarks
 from tests.core.labs.probe.playing import play
 
 NOISY = {"seed": 4, "difficulty": "medium"}

@@ -3,7 +3,7 @@ import pytest
 
 from core.labs.probe.functions.base import UndefinedInputError
 from core.labs.probe.functions.numeric import Atom, NumericFunction
-from core.labs.probe.functions.own import CodeFunction, from_code, from_pairs
+from core.labs.probe.functions.source import CodeFunction, from_code, from_pairs
 
 RNG = np.random.default_rng(0)
 

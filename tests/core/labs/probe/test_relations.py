@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.labs.probe.exemplars import published_triplets, relation_triplets
 from core.labs.probe.functions.base import UndefinedInputError
 from core.labs.probe.functions.relations import (
     UNDEFINED,
@@ -20,7 +21,6 @@ from core.labs.probe.functions.relations import (
     relations,
     same_answer,
 )
-from core.labs.probe.functions.triplets import published_triplets, relation_triplets
 
 RNG = np.random.default_rng(0)
 seeds = st.integers(0, 10**6)

@@ -11,8 +11,7 @@ from pydantic import ValidationError
 
 from core.events import Event, Model, Scored
 from core.labs.probe.functions.entities import concepts
-from core.labs.probe.reliability.lab import LAB, sample
-from core.labs.probe.reliability.report import ReliabilityRun, ReliabilitySpec, verdict
+from core.labs.probe.reliability.lab import LAB, ReliabilityRun, ReliabilitySpec, sample, verdict
 from core.models.catalog import Catalog
 from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import Transcript, transcript

@@ -3,8 +3,7 @@
 import pytest
 
 from core.events import Event
-from core.labs.probe.reliability.lab import LAB
-from core.labs.probe.reliability.report import ReliabilityReport, ReliabilitySpec
+from core.labs.probe.reliability.lab import LAB, ReliabilityReport, ReliabilitySpec
 from core.report.scenes import of_case
 from core.scene import Scene, steps
 from core.transcript import transcript

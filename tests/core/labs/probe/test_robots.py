@@ -8,10 +8,9 @@ from statistics import fmean
 import pytest
 
 from core.labs.probe import parse
-from core.labs.probe.dial import ProbeDial, dials, noisy
+from core.labs.probe.controls import PARTS, Mute, ProbeDial, WorthlessProbe, dials, noisy, words, worthless
 from core.labs.probe.lab import LAB, calibration
-from core.labs.probe.metrics import HEADLINE
-from core.labs.probe.null_controls import PARTS, Mute, WorthlessProbe, words, worthless
+from core.labs.probe.records import HEADLINE
 from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.units import telling_nothing

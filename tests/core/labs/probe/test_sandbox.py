@@ -5,8 +5,8 @@ import pytest
 
 from core.events import Rules
 from core.sandbox import sandbox
+from core.sandbox.rewriting import mark_unsupported, not_runnable
 from core.sandbox.sandbox import evaluate
-from core.sandbox.unsupported import mark_unsupported, not_runnable
 from tests.core.labs.probe.hostile import HOSTILE, LENT
 
 

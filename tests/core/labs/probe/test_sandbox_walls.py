@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from core.sandbox import sandbox
-from core.sandbox.os_hardening import OSLimits
+from core.sandbox.process import OSLimits
 from core.sandbox.sandbox import evaluate
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the walls are Linux's")
@@ -71,12 +71,12 @@ BESIDE = (
     DEEDS
     + """
 import subprocess
-from core.sandbox import os_hardening
+from core.sandbox import process
 before = all_of(*sys.argv[2:])
-said = os_hardening.raise_walls()
+said = process.raise_walls()
 worker = subprocess.Popen([sys.executable, "-c", *sys.argv[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 assert worker.stdout.readline() == b"ready\\n"
-os_hardening.bound_workers(bounded := set())
+process.bound_workers(bounded := set())
 assert bounded == {worker.pid}
 found = json.loads(worker.communicate(b"go\\n")[0])
 print(json.dumps([said._asdict(), before, all_of(*sys.argv[2:]), found]))

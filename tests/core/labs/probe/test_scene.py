@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from core import home, journal
 from core.events import Event, Started
-from core.labs.probe.agreement import agreement
+from core.labs.probe.charts import MOST, STRETCHES, thinned
+from core.labs.probe.evaluate import agreement
 from core.labs.probe.lab import LAB
-from core.labs.probe.plot import MOST, STRETCHES, thinned
 from core.labs.probe.records import Estimate, Submission, Wish
 from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec

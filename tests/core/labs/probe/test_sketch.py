@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.labs.probe import sketch
-from core.labs.probe.functions.own import trouble
+from core.labs.probe import by_hand
+from core.labs.probe.functions.source import trouble
 from core.labs.probe.records import Interpretation
 from core.rulesets import PerRuleset
 
@@ -21,30 +21,31 @@ def run(code: str) -> object:
     return named["f"]
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=sketch.POINTS, max_size=sketch.POINTS))
+@given(st.lists(st.floats(-1e6, 1e6), min_size=by_hand.POINTS, max_size=by_hand.POINTS))
 def test_the_code_goes_through_each_value_and_straight_between_them(ys: list[float]) -> None:
-    f = run(sketch.code(ys))
+    f = run(by_hand.code(ys))
     assert callable(f)
-    at = np.linspace(-128, 128, sketch.POINTS)
+    at = np.linspace(-128, 128, by_hand.POINTS)
     kept = [float(f"{y:.5g}") for y in ys]
     for x in (-500.0, -128.0, -127.3, 0.0, 1.7, 100.0, 128.0, 500.0):
         assert math.isclose(f(x), float(np.interp(x, at, kept)), rel_tol=1e-9, abs_tol=1e-6)
 
 
 def test_the_sandbox_runs_it() -> None:
-    assert not trouble("numeric", sketch.code([float(n) for n in range(sketch.POINTS)]))
+    assert not trouble("numeric", by_hand.code([float(n) for n in range(by_hand.POINTS)]))
 
 
 @pytest.mark.parametrize(
-    "ys", [[], [0.0] * (sketch.POINTS - 1), [0.0] * sketch.POINTS + [1.0], [math.nan] * 65, [math.inf] * 65, ["0"] * 65]
+    "ys",
+    [[], [0.0] * (by_hand.POINTS - 1), [0.0] * by_hand.POINTS + [1.0], [math.nan] * 65, [math.inf] * 65, ["0"] * 65],
 )
 def test_what_is_no_curve_is_refused(ys: list[float]) -> None:
     with pytest.raises(ValueError, match="65 values"):
-        sketch.submission(ys)
+        by_hand.submission(ys)
 
 
-def tiles(given: list[float | None], truth: list[float | None]) -> list[sketch.Tile]:
-    return sketch.nearness(XS, truth, given)
+def tiles(given: list[float | None], truth: list[float | None]) -> list[by_hand.Tile]:
+    return by_hand.nearness(XS, truth, given)
 
 
 def test_a_tile_is_near_where_most_of_the_line_lies_within_a_tenth_of_the_height() -> None:
@@ -59,7 +60,7 @@ def test_a_tile_is_near_where_most_of_the_line_lies_within_a_tenth_of_the_height
     broken: list[float | None] = [None if x < 0 else x for x in XS]
     found = tiles(list(XS), broken)
     assert found == ["far"] * 8 + ["near"] * 8, "where the function has no value nothing is near"
-    assert sketch.row(found) == "□" * 8 + "■" * 8 + " 8 of 16"
+    assert by_hand.row(found) == "□" * 8 + "■" * 8 + " 8 of 16"
 
 
 def test_a_flat_function_is_near_within_a_tenth_of_its_value() -> None:
@@ -71,6 +72,6 @@ def test_only_a_person_s_drawing_is_one() -> None:
     def said(who: str, words: str) -> Interpretation:
         return Interpretation(interpreter=who, description=PerRuleset.same_for_both(words))
 
-    assert sketch.is_drawn(said("you", sketch.WORDS))
-    assert not sketch.is_drawn(said("control/straight", sketch.WORDS)) and not sketch.is_drawn(said("you", "a line"))
-    assert not sketch.is_drawn(None)
+    assert by_hand.is_drawn(said("you", by_hand.WORDS))
+    assert not by_hand.is_drawn(said("control/straight", by_hand.WORDS)) and not by_hand.is_drawn(said("you", "a line"))
+    assert not by_hand.is_drawn(None)

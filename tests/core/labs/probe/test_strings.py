@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from core.labs.probe.exemplars import pairs_for_testing
 from core.labs.probe.functions import string_atoms
 from core.labs.probe.functions.base import UndefinedInputError
-from core.labs.probe.functions.own import from_code
-from core.labs.probe.functions.source import generate
+from core.labs.probe.functions.source import from_code, generate
 from core.labs.probe.functions.strings import (
     INNER,
     NEVER_INNER,

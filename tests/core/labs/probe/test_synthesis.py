@@ -9,8 +9,8 @@ from core.labs.probe.functions.base import UndefinedInputError
 from core.labs.probe.functions.source import generate
 from core.labs.probe.functions.strings import StringAtom, StringFunction
 from core.labs.probe.functions.synthesis import StringTask, hints, load_strings, string_function, synthesize
-from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
+from core.labs.probe.verdict import list_remarks
 from tests.core.labs.probe.playing import play
 
 TEXTS = ("The quick brown fox", "room 101", "Banana", "education", "  two  WORDS ", "abcdefgh", "Zigzag", "rhythm 8")

@@ -8,7 +8,7 @@ import pytest
 from core.events import Event
 from core.labs.probe.lab import LAB
 from core.labs.probe.tasks import ProbeSpec
-from core.models.replay import Replay
+from core.models.cache import Replay
 from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import transcript
 from tests.core.labs.probe.playing import CONCLUSION, play, scripted, stub_catalog, stub_spec

@@ -13,9 +13,9 @@ from core.labs.probe.functions.base import as_number
 from core.labs.probe.functions.numeric import GRID, NumericFunction
 from core.labs.probe.functions.source import load
 from core.labs.probe.records import TELL_NOTHING, Probe
-from core.labs.probe.remarks import REMARKS, list_remarks, of_words
 from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
+from core.labs.probe.verdict import REMARKS, list_remarks, of_words
 from tests.core.labs.probe.playing import BOTH, play, stub_catalog, stub_spec
 from tests.support.stub_server import StubServer
 

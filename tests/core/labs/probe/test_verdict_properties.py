@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from core.events import Rules, Scored
 from core.labs.probe import evaluate
-from core.labs.probe.metrics import HEADLINE
-from core.labs.probe.records import Audit, Estimate, Interpretation, Prediction, Truth, UnitTest
-from core.labs.probe.remarks import list_remarks, of_words
+from core.labs.probe.records import HEADLINE, Audit, Estimate, Interpretation, Prediction, Truth, UnitTest
 from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
+from core.labs.probe.verdict import list_remarks, of_words
 from core.score import Score, undefined
 from core.statistics import wilson
 from core.transcript import CaseLog, Place

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.__main__ import main
-from core.report import case_html
-from core.report.game import page
+from core.report import standalone_html
 from core.report.game.pack import GamePackError, load_pack, pack_text
 
 
@@ -18,7 +17,7 @@ def test_the_command_writes_a_file_that_asks_nobody(tmp_path: Path, capsys: pyte
     text = file.read_text(encoding="utf-8")
     policy = re.search(r'Policy" content="([^"]*)"', text)
     scripts = re.findall(r"<script type=\"module\">(.*?)</script>", text, re.DOTALL)
-    assert policy and len(scripts) == 1 and case_html.digest(scripts[0]) in policy[1]
+    assert policy and len(scripts) == 1 and standalone_html.digest(scripts[0]) in policy[1]
     assert "connect-src" not in policy[1] and len(text) < 250_000
     assert main(["game", "-o", str(file)]) != 0, "a file that is there stays"
 
@@ -38,6 +37,10 @@ def test_a_pack_of_one_s_own_is_played_and_what_is_none_refused(
 
 
 def test_the_app_serves_the_same_with_its_ways_on() -> None:
-    assert page.of_app("") == page.of_app("first") == page.html(load_pack("first"), in_app=True)
+    assert (
+        standalone_html.of_app("")
+        == standalone_html.of_app("first")
+        == standalone_html.game_html(load_pack("first"), in_app=True)
+    )
     with pytest.raises(GamePackError, match=r"There are: .*first"):
-        page.of_app("../first")
+        standalone_html.of_app("../first")

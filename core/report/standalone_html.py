@@ -1,5 +1,5 @@
-"""Cases as one HTML file that needs nothing else: it opens anywhere, without a network, and the keyboard steps through
-it.
+"""Cases, or the game, as one HTML file that needs nothing else: it opens anywhere, without a network, and the keyboard
+steps through it.
 
 What models and people wrote appears only as text: Jinja escapes everything, and the file's own policy lets it load
 nothing and run only its one script, identified by its hash.
@@ -12,20 +12,26 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..labs.base.lab import Lab
 from ..package_data import DATA
+from ..runs import labels
+from ..runs.labels import Guessed
 from ..text.display import count_noun
 from ..transcript import Transcript
 from . import evidence, scenes
-from .citations import bibtex
+from .game import pack as packs
+from .game.pack import Pack
+from .methods import bibtex
 from .viewer_assets import in_one_scope
 from .viewer_assets import style as viewer_style
 
 if TYPE_CHECKING:
     from jinja2 import Template
+
 
 MOST = 50
 """The most cases in one file; one with more would be slow to open."""
@@ -50,7 +56,7 @@ def of_run(lab: Lab, transcript: Transcript, damaged: int = 0) -> list[Chosen]:
     return [Chosen(lab, transcript, case, damaged) for case in cases or [""]]
 
 
-def html(title: str, chosen: Sequence[Chosen], of: int | None = None) -> bytes:
+def case_html(title: str, chosen: Sequence[Chosen], of: int | None = None) -> bytes:
     """A file with the first MOST of the cases, which says so if there are more. `of` is the number of all cases, if
     `chosen` does not have all of them. The file also says if a damaged journal lacks something.
     """
@@ -157,3 +163,47 @@ def template(name: str) -> Template:
     # A lab's sentence, split so that every other part was *between asterisks*.
     made.filters["parts"] = lambda text: re.split(r"\*([^*\n]+)\*", text)
     return made.get_template(name)
+
+
+# The game as one HTML file that needs nothing else, for a talk, an email or a page of one's own. The app serves the
+# same file at `/play`, with links that only work in an app.
+
+
+FIRST = "first"
+"""The pack that is played if none is named."""
+
+
+def game_html(pack: Pack, in_app: bool = False, guessed: Guessed | None = None) -> bytes:
+    """The game with the pack's cards, as a file. `in_app`: it links to the cases behind its cards and sends guesses to
+    the app; otherwise it contacts nobody. `guessed` is what all players have guessed so far.
+    """
+    shown = {
+        "pack": pack.model_dump(mode="json"),
+        "guessed": (guessed or Guessed()).model_dump(mode="json"),
+        "isInApp": in_app,
+        "others": packs.other_packs(pack.name) if in_app else [],
+    }
+    return page(
+        "game.html",
+        part("game.css"),
+        f"{in_one_scope('outbox.js')}\n{part('game.js')}",
+        title=" ".join(pack.title.split()),
+        data=in_page(shown),
+        in_app=in_app,
+    )
+
+
+def of_app(name: str, folder: Path | None = None) -> bytes:
+    """The page that the app serves: the game with the shipped pack of that name, or FIRST if it is empty. For an
+    unselected pack it includes what all players guessed, from the journals in `folder`. Raises GamePackError.
+    """
+    path = packs.path_of(name or FIRST)
+    guessed = Guessed()
+    if folder is not None and packs.load_pack(path.stem).as_it_came:
+        guessed = labels.guessed(folder, path.stem)
+    return _made(path, path.stat().st_mtime_ns, guessed.model_dump_json())
+
+
+@lru_cache(maxsize=16)
+def _made(path: Path, _changed: int, guessed: str) -> bytes:
+    return game_html(packs.read(path), in_app=True, guessed=Guessed.model_validate_json(guessed))

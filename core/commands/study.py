@@ -8,7 +8,9 @@ import shlex
 import shutil
 import signal
 import sys
+import tempfile
 import tomllib
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, replace
@@ -21,30 +23,170 @@ from typing import TYPE_CHECKING, Any
 import click
 from pydantic import ValidationError
 
-from .. import entry, home
+from .. import entry, home, journal
 from ..journal import JournalFullError
 from ..models.ids import is_free
 from ..package_data import COMMAND, ROOT
-from ..report import case_html, export, study_text
+from ..report import export, methods, standalone_html
+from ..report import study_html as of_study
 from ..runs.context import complaints
-from ..studies import estimate, multiverse, plan, required_data, tables
+from ..runs.library import of_today
+from ..store.index import index
+from ..store.store import Store
+from ..studies import estimate, plan, study_files, table_cells, tables
 from ..studies.cluster import Cluster, Made, Task, while_wanted
 from ..studies.execute import Making, StudyOutcome
-from ..studies.packing import refuse_packed
 from ..studies.plan import ClusterOf, Planned, Study, want
-from ..studies.run_status import stopped_early
-from ..studies.study_files import list_study
+from ..studies.run_status import StudyState, progress, stopped_early
+from ..studies.study_files import list_study, refuse_packed
 from ..studies.table_cells import Row, pivot
 from ..text.display import count_noun
 from ..transcript import Transcript
-from . import run_output, study_files
-from .run_output import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, journals_option, json_option
-from .study_files import study_argument
+from . import run_output
+from .run_output import (
+    BAD_INPUT,
+    DONE,
+    INTERRUPTED,
+    UNREACHABLE,
+    WRONG,
+    index_run,
+    journals_option,
+    json_option,
+    open_fresh_index,
+)
 
 if TYPE_CHECKING:
     from dask_jobqueue.slurm import SLURMCluster
     from distributed import Client
     from pandas import DataFrame
+
+
+# `study pack`, `unpack`, `verify` and `report`: journals into one file and back, figures recomputed from raw
+# answers, and the whole study as one HTML file.
+
+
+# `study pause` and `study status`: pause a running study, and show its progress.
+
+
+study_argument = click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="STUDY.toml")
+"""The study file, as the parameter `file`."""
+
+
+@click.command("pause", help="Pause a running study, here or in another process.")
+@study_argument
+def pause(file: Path) -> int:
+    """Stop further calls of the study. The process that makes it stops when the open calls are answered."""
+    study = plan.read(file, entry.labs())
+    plan.want(home.home(), study.name, paused=True)
+    print(f"{study.title}: the process that runs it will stop in a second or two, once its open calls are answered.")
+    print(f"To continue: {COMMAND} study run {file}")
+    return DONE
+
+
+@click.command("status", help="Print the status of a study's runs.")
+@study_argument
+@journals_option
+@json_option("a JSON object")
+def status(file: Path, journals: Path, as_json: bool) -> int:
+    """Print the progress of the study."""
+    study = plan.read(file, entry.labs())
+    refuse_packed(study, journals)
+    found = progress(StudyState(study, journals))
+    broken = estimate.broken(estimate.loaded_records(study, journals))
+    if as_json:
+        print(json.dumps({**asdict(found), "broken": broken}, ensure_ascii=False))
+        return DONE
+    print(study.title, *of_study.of_progress(found), *broken, sep="\n")
+    return DONE
+
+
+@click.command("pack", help="Pack the journals of completed runs into one file. `unpack` restores them.")
+@study_argument
+@journals_option
+@json_option("a JSON object")
+def pack(file: Path, journals: Path, as_json: bool) -> int:
+    """Pack the completed runs of the study and return the exit code."""
+    study = plan.read(file, entry.labs())
+    made = study_files.pack(study, journals)
+    index_run(journals)
+    if as_json:
+        print(json.dumps({**made._asdict(), "file": str(made.file)}))
+        return DONE
+    for why, runs in Counter(made.left_out.values()).items():
+        print(f"Left out: {runs} of {len(study.all)} runs: {why}.", file=sys.stderr)
+    if not made.runs:
+        print("There is nothing to pack.")
+        return BAD_INPUT
+    print(f"{made.runs:,} runs in {made.file}: {_kb(made.bytes)} instead of {_kb(made.unpacked)}.")
+    return DONE
+
+
+@click.command("unpack", help="Restore the journals of a packed study, one file per run.")
+@study_argument
+@journals_option
+@json_option("a JSON object")
+def unpack(file: Path, journals: Path, as_json: bool) -> int:
+    """Restore the journals from the study's pack, one file per run, and return the exit code."""
+    runs = study_files.unpack(plan.read(file, entry.labs()), journals)
+    index_run(journals)
+    print(json.dumps({"runs": runs}) if as_json else f"{runs:,} runs unpacked into {journals}")
+    return DONE
+
+
+@click.command("verify", help="Score a study's runs again from their raw answers. Exit code 1 if a figure differs.")
+@study_argument
+@journals_option
+@json_option("one run per line, as a JSON object")
+def verify(file: Path, journals: Path, as_json: bool) -> int:
+    """Report the runs whose figures differ from what their answers give, and return the exit code."""
+    study = plan.read(file, entry.labs())
+    study_files.refuse_packed(study, journals)
+    paths = [path for run in study.all if (path := journal.find(run.id, journals)) is not None]
+    wrong, untold = 0, 0
+    for path in paths:
+        with of_today():
+            found, faults = entry.verify(path), journal.faults(path)
+        wrong += bool(found.differ or faults)
+        untold += bool(found.why)
+        if as_json:
+            faulty = [fault._asdict() for fault in faults]
+            print(json.dumps({"run": path.stem, **found.model_dump(), "faults": faulty}), flush=True)
+        elif found.why or found.differ or faults:
+            damaged = f" {len(faults):,} lines of its journal are damaged." if faults else ""
+            print(f"{path.stem}: {found.sentence}{damaged}", *(f"  {line}" for line in found.differ), sep="\n")
+    if not as_json:
+        good = len(paths) - wrong - untold
+        print(f"{good:,} of {count_noun(len(paths), 'run')}: the figures follow from the raw answers.")
+    return WRONG if wrong else BAD_INPUT if untold else DONE
+
+
+def _kb(size: int) -> str:
+    return f"{size / 1000:,.0f} kB"
+
+
+@click.command("report", help="Write a study's report as one HTML file that needs no network.")
+@study_argument
+@click.option("-o", "out", required=True, type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.html")
+@journals_option
+def report(file: Path, out: Path, journals: Path) -> int:
+    """Write the report and return the exit code."""
+    study = plan.read(file, entry.labs())
+    study_files.refuse_packed(study, journals)
+    out.write_bytes(of_study.html(study, entry.labs(), journals, _methods([run.id for run in study.all], journals)))
+    print(f"Written: {out}")
+    return DONE
+
+
+def _methods(runs: list[str], folder: Path) -> list[str]:
+    """Return sentences on how the runs were made, from an index of the folder; a temporary one unless the folder is the
+    home's.
+    """
+    if folder == home.journals():
+        with open_fresh_index() as store:
+            return methods.sentences(store, runs, figures=False)
+    with tempfile.TemporaryDirectory() as place, Store(Path(place) / "store.duckdb", entry.labs()) as store:
+        index(store, folder)
+        return methods.sentences(store, runs, figures=False)
 
 
 # `study run --engine dask` and `--engine slurm`: the cluster that makes the runs, and what its workers do.
@@ -159,8 +301,8 @@ OFF = 5
 def add(commands: click.Group) -> None:
     """Add the group study to the group `commands`, in place."""
     of_study = (
-        *(_plan, _run, study_files.pause, study_files.status, _table),
-        *(study_files.pack, study_files.unpack, study_files.verify, study_files.report),
+        *(_plan, _run, pause, status, _table),
+        *(pack, unpack, verify, report),
     )
     help = "Make many runs from one file: plan, run, pause, status, table, report, verify, pack."
     commands.add_command(click.Group("study", of_study, help=help))
@@ -176,7 +318,7 @@ def _plan(file: Path, journals: Path, as_json: bool) -> int:
     if as_json:
         print(json.dumps(asdict(found), ensure_ascii=False, default=str))
     else:
-        print(study.title, *study_text.of_estimate(found), sep="\n")
+        print(study.title, *of_study.of_estimate(found), sep="\n")
     return DONE
 
 
@@ -233,7 +375,7 @@ async def make_runs(
         _complain([error])
         code = INTERRUPTED
     run_output.index_run(journals)
-    _complain(required_data.broken(required_data.loaded_records(study, journals)))
+    _complain(estimate.broken(estimate.loaded_records(study, journals)))
     if code == INTERRUPTED and not as_json:
         print(f"To continue: {COMMAND} study run {file}")
     return code
@@ -317,8 +459,8 @@ def _table(file: Path, journals: Path, as_json: bool, form: str | None, picture:
     if picture is not None:
         from ..charts import scatter
 
-        picture.write_bytes(case_html.with_policy(scatter.draw(rows).to_html(include_plotlyjs=True)))
-    _complain(required_data.broken(required_data.loaded_records(study, journals)))
+        picture.write_bytes(standalone_html.with_policy(scatter.draw(rows).to_html(include_plotlyjs=True)))
+    _complain(estimate.broken(estimate.loaded_records(study, journals)))
     if form == "csv" and rows:
         import pandas as pd
 
@@ -338,7 +480,7 @@ def as_text(rows: list[Row], form: str | None = None) -> Iterable[str]:
     """
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for title, cells in groupby(rows, lambda row: row["table"]):
-        of_table, still = multiverse.moved(list(cells))
+        of_table, still = table_cells.moved(list(cells))
         comment = "% " if form == "latex_booktabs" else ""
         yield f"\n{'### ' if form == 'github' else comment}{title}"
         if still:
@@ -346,7 +488,7 @@ def as_text(rows: list[Row], form: str | None = None) -> Iterable[str]:
         if not of_table:
             continue
         # Tables of choices have lists of items, which would make them too wide, so these are printed below.
-        is_wide = title.startswith(multiverse.TITLE)
+        is_wide = title.startswith(table_cells.TITLE)
         columns, by_row = pivot([cell | {"note": ""} for cell in of_table] if is_wide and form is None else of_table)
         texts = ([name, *(_cell(row[one]) if one in row else "" for one in columns)] for name, row in by_row.items())
         lines = [["", *columns], *texts]
