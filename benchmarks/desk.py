@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -63,18 +64,43 @@ CASES = 45
 """Trials that are labelled, each with J and a key: fewer than a page of the list has."""
 
 INDEX = """
-import sys, time
+import resource, sys, time
 from pathlib import Path
 from core import entry
 from core.store.index import index
 from core.store.store import Store
-began, used = time.perf_counter(), time.process_time()
-with Store(Path(sys.argv[2]), entry.labs()) as store:
-    index(store, Path(sys.argv[1]))
+
+def megabytes(who=resource.RUSAGE_SELF):
+    return resource.getrusage(who).ru_maxrss / 1e3
+
+def main():
+    began, used = time.perf_counter(), time.process_time()
+    with Store(Path(sys.argv[2]), entry.labs()) as store:
+        index(store, Path(sys.argv[1]))
+        wall, used = time.perf_counter() - began, time.process_time() - used
+        workers = resource.getrusage(resource.RUSAGE_CHILDREN)
+        used += workers.ru_utime + workers.ru_stime
+        (runs, events), = store.rows("select count(*), sum(lines)::bigint from runs")
+        print(f"first index: {runs:,} runs, {events:,} events in {wall:.1f} s, {1e6 * wall / events:.1f} us each "
+              f"(processor {1e6 * used / events:.1f} us); at most {megabytes():.0f} MB, and each worker "
+              f"{megabytes(resource.RUSAGE_CHILDREN):.0f} MB")
+
+if __name__ == "__main__":
+    main()
+"""
+
+DELETE = """
+import resource, sys, time
+from pathlib import Path
+from core import entry
+from core.store.store import Store
+with Store(Path(sys.argv[1]), entry.labs()) as store:
+    store.erase_runs(store.rows("select min(run) from runs")[0])
+    began, used = time.perf_counter(), time.process_time()
+    store.rewrite()
     wall, used = time.perf_counter() - began, time.process_time() - used
-    runs, events = store.rows("select count(*), sum(lines) from runs")[0]
-    print(f"first index: {runs:,} runs, {events:,} events in {wall:.1f} s, processor {used:.1f} s: "
-          f"{events / used:,.0f} events for each second of it")
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    print(f"a deleted run: the index is rewritten in {wall:.1f} s, processor {used:.1f} s; at most {most:.0f} MB")
 """
 
 
@@ -315,7 +341,9 @@ def fill(home: Path, trials: int) -> None:
         command = [sys.executable, "-c", INDEX, str(home / "journals"), str(Path(folder) / "store.duckdb")]
         subprocess.run(command, cwd=ROOT, env=environment, check=True)
         if not (home / "store.duckdb").exists():
-            os.replace(Path(folder) / "store.duckdb", home / "store.duckdb")
+            shutil.copyfile(Path(folder) / "store.duckdb", home / "store.duckdb")
+        command = [sys.executable, "-c", DELETE, str(Path(folder) / "store.duckdb")]
+        subprocess.run(command, cwd=ROOT, env=environment, check=True)
 
 
 def report(steps: dict[str, Step]) -> None:

@@ -204,8 +204,9 @@ def check(event: Event) -> None:
             numbers = (event.n, event.of)
         case _:
             return
-    if not all(fits(number, "BIGINT") for number in numbers):
-        raise ValueError("a number too large to store")
+    for number in numbers:
+        if number is not None and not -_BIGINT <= number < _BIGINT:
+            raise ValueError("a number too large to store")
 
 
 def _carry_on(run: Row, event: Event, at: datetime) -> None:
@@ -213,6 +214,9 @@ def _carry_on(run: Row, event: Event, at: datetime) -> None:
     if run["status"] == "running" and not isinstance(event, Resumed):
         run["seconds"] += max(0.0, (at - last).total_seconds())
     run["last_at"] = max(last, at)
+    if isinstance(event, Answered | Scored | Dropped):
+        # The most frequent events change nothing else.
+        return
     match event:
         case Started():
             run["at"] = at
@@ -325,7 +329,8 @@ def as_json(value: object) -> str:
 
 def utc(at: datetime) -> datetime:
     """`at` as a naive time in UTC, as a TIMESTAMP column needs it. A naive `at` is taken for UTC."""
-    return at.astimezone(UTC).replace(tzinfo=None) if at.tzinfo else at
+    offset = at.utcoffset()
+    return (at.astimezone(UTC) if offset else at).replace(tzinfo=None)
 
 
 # The rows for lists of results, made from the other tables: for each lab a row is a case or a trial, as the lab

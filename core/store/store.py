@@ -37,10 +37,14 @@ MEMORY = "2GB"
 SMALL = "300MB"
 """The memory that DuckDB may use while very many rows are written."""
 
+LOG, LONG_LOG = "16MiB", "256MiB"
+"""How much DuckDB writes to its log before it moves that into the tables: usually, and while very many rows are added.
+"""
+
 CACHE = "100MB"
 """The memory that DuckDB keeps after `Store.shrink`."""
 
-_ROWS = 100_000
+_ROWS = 10_000
 """How many rows are copied at a time."""
 
 LONGEST_ENCODED = 2_000
@@ -223,17 +227,16 @@ class Store:
 
         Raises duckdb.Error and OSError if there is no room for the new file.
         """
+        import duckdb
+
         fresh = self.path.with_suffix(".new")
         with self.writer:
-            fresh.unlink(missing_ok=True)
-            connection, _, _ = _open(fresh, schema.wanted_tables(self.labs))
-            with closing(connection), self.cursor() as cursor:
-                for table in self.indexed:
-                    rows = cursor.sql(f'from "{table}"').to_arrow_reader(_ROWS)
-                    connection.register("incoming", rows)
-                    connection.execute(f'insert into "{table}" by name from incoming')
-                    connection.unregister("incoming")
-                _copy_vectors(cursor, connection)
+            try:
+                with self.frugal(CACHE):
+                    self._copy(fresh, SMALL)
+            except duckdb.Error:
+                # The index of a table with a million rows may need more.
+                self._copy(fresh, MEMORY)
             with self._reading:
                 if not self._reading.wait_for(lambda: not self._cursors, _QUIET):
                     return fresh.unlink()
@@ -251,6 +254,18 @@ class Store:
             if other != self.path:
                 _remove(other)
 
+    def _copy(self, fresh: Path, memory: str) -> None:
+        """Copy all rows into the new file `fresh`, whose DuckDB may use so much memory."""
+        fresh.unlink(missing_ok=True)
+        connection, _, _ = _open(fresh, schema.wanted_tables(self.labs), memory)
+        with closing(connection), self.cursor() as cursor:
+            for table in self.indexed:
+                rows = cursor.sql(f'from "{table}"').to_arrow_reader(_ROWS)
+                connection.register("incoming", rows)
+                connection.execute(f'insert into "{table}" by name from incoming')
+                connection.unregister("incoming")
+            _copy_vectors(cursor, connection)
+
     def shrink(self) -> None:
         """Free most of the memory in which DuckDB holds the file, as soon as nobody reads. DuckDB keeps whatever was
         read, and a search through all prompts and answers reads most of the file.
@@ -266,23 +281,32 @@ class Store:
         self._limit_memory(MEMORY)
 
     @contextmanager
-    def frugal(self) -> Iterator[None]:
+    def frugal(self, memory: str) -> Iterator[None]:
         """Let DuckDB use less memory in the meantime, and free most of it at the end. Inserting many rows is hardly
-        slower, since what is written need not be kept.
+        slower, since what is written need not be kept. They go into the file's tables less often, because each time
+        costs more the larger the tables are.
         """
-        self._limit_memory(SMALL)
+        self._limit_memory(memory)
+        self._set("checkpoint_threshold", LONG_LOG)
         try:
             yield
         finally:
+            self._set("checkpoint_threshold", LOG)
             self._limit_memory(MEMORY)
             self.shrink()
 
     def _limit_memory(self, most: str) -> None:
         import duckdb
 
+        with suppress(duckdb.OutOfMemoryException):
+            self._set("memory_limit", most)
+
+    def _set(self, name: str, value: str) -> None:
+        import duckdb
+
         # A connection that was closed meanwhile holds nothing.
-        with suppress(duckdb.ConnectionException, duckdb.OutOfMemoryException):
-            self._connection.execute(f"set memory_limit = '{most}'")
+        with suppress(duckdb.ConnectionException):
+            self._connection.execute(f"set {name} = '{value}'")
 
     def rows(self, sql: str, params: Params = ()) -> list[tuple[Any, ...]]:
         """The rows that our own SQL finds, with the limits of `query`."""
@@ -290,6 +314,7 @@ class Store:
 
         def read() -> list[tuple[Any, ...]]:
             with self.limited() as cursor:
+                cursor.execute("begin transaction read only")
                 return cursor.execute(sql, given).fetchall()
 
         def is_small(found: list[tuple[Any, ...]]) -> bool:
@@ -422,13 +447,13 @@ def _copy_vectors(old: DuckDBPyConnection, new: DuckDBPyConnection) -> None:
 
 
 def _open(
-    path: Path, wanted: Mapping[str, schema.StoreTable]
+    path: Path, wanted: Mapping[str, schema.StoreTable], memory: str = ""
 ) -> tuple[DuckDBPyConnection, dict[str, schema.StoreTable], bool]:
     """A connection, the tables, and whether text of deleted rows may be in the file. Raises StoreError."""
     import duckdb
 
     connection: DuckDBPyConnection | None = None
-    config: dict[str, Any] = {**_CONFIG, "memory_limit": MEMORY}
+    config: dict[str, Any] = {**_CONFIG, "memory_limit": memory or MEMORY}
     try:
         connection = duckdb.connect(str(path), config=config)
         tables = schema.create(connection, wanted)

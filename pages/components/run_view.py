@@ -221,10 +221,10 @@ def page(shown: Shown, menu: DeltaGenerator) -> None:
 class CaseList:
     """The list beside a case. `go` is called with "next", "previous" or "close" if keys ask for the next or previous
     row or for the list alone; or with "row" and the JSON of a place if the browser went there by itself, through the
-    rows `listed`, beginning `here`.
+    rows `listed`, beginning `here`. It returns whether the page has to be drawn again.
     """
 
-    go: Callable[[str], None]
+    go: Callable[[str], bool]
     listed: Sequence[ListRow] = ()
     here: ListRow | None = None
 
@@ -376,8 +376,8 @@ def on_stage(shown: Shown, cases: CaseList | None = None) -> None:
         says,
     )
     _take(shown, went)
-    if cases is not None and (went in ("next", "previous", "close") or went.startswith("row ")):
-        cases.go(went)
+    leads = went in ("next", "previous", "close") or went.startswith("row ")
+    if cases is not None and leads and cases.go(went):
         st.rerun()
     if went.startswith("fork "):
         named = {"case": shown.case} if shown.are_several else {}

@@ -40,7 +40,7 @@ def clickable(key: str, rows: int, place: Callable[[int, str], RowPlace | None],
 
     def take() -> None:
         for row, column in st.session_state[key]["selection"]["cells"]:
-            # The browser may have opened it already (live.js).
+            # The browser may have opened it, for a finger (live.js).
             if (found := place(row, column)) and found != address.open_row():
                 address.open_at(found)
 
@@ -108,17 +108,20 @@ def wait_for_row(listed: Sequence[ListRow]) -> None:
         meaning.more_like(RowPlace(""))
     st.container()
     went = stage("read", [], run_view.STAGE_OF_LIST, where=Where(steps=True, listed=listed))
-    if went.startswith("row "):
-        _go(went, listed)
+    if went.startswith("row ") and _go(went, listed):
         st.rerun()
 
 
-def _go(where: str, listed: Sequence[ListRow]) -> None:
-    """Open the row to which the browser went by itself: "row" and the JSON of its place."""
+def _go(where: str, listed: Sequence[ListRow]) -> bool:
+    """Open the row to which the browser went by itself: "row" and the JSON of its place. Returns whether it was not
+    open yet.
+    """
     place = RowPlace(*json.loads(where.removeprefix("row ")))
     # The browser has set the address already; setting it again would be a step of its own for *back*.
-    if place != address.open_row() and place in [RowPlace(*one.place) for one in listed]:
+    is_new = place != address.open_row() and place in [RowPlace(*one.place) for one in listed]
+    if is_new:
         address.open_at(place)
+    return is_new
 
 
 def draw(
@@ -135,11 +138,12 @@ def draw(
     the case. The browser steps through the rows `listed` by itself, beginning `here`.
     """
 
-    def go(where: str) -> None:
+    def go(where: str) -> bool:
         if where.startswith("row "):
-            _go(where, listed)
-        elif where == "close" or (ways or {}).get(where):
+            return _go(where, listed)
+        if is_known := where == "close" or bool((ways or {}).get(where)):
             address.open_at((ways or {}).get(where))
+        return is_known
 
     try:
         # Reading a run of a thousand trials takes seconds; one steps from case to case.

@@ -149,6 +149,25 @@ def test_a_click_on_a_row_shows_its_case_before_the_app_has_heard_of_it(full: Se
     expect(stage).to_be_hidden()
 
 
+def test_a_press_on_a_head_sorts_the_table_and_then_the_row_under_the_mouse_opens(full: Server, page: Page) -> None:
+    """A table that got the focus once opened its first row."""
+    page.goto(f"{full.url}/browse?text=kiwi&outcome=misled")
+    settle(page)
+    page.locator(".stage").get_by_text("There is nothing to show.").wait_for(state="attached")
+    table, lead = page.get_by_test_id("stDataFrame").first, page.locator(".stage .lead")
+    questions = table.locator("tbody tr td:nth-child(2)")
+    listed = questions.all_text_contents()
+    cell(page, -1)
+    expect(table.locator("th", has_text="↑ Question")).to_be_attached(timeout=5_000)
+    settle(page)
+    assert listed != sorted(listed) == questions.all_text_contents() and lead.count() == 0
+    cell(page, 0)
+    lead.wait_for(timeout=20_000)
+    assert lead.inner_text().startswith(sorted(listed)[0])
+    page.locator(".st-key-labels").wait_for(timeout=20_000)
+    assert lead.inner_text().startswith(sorted(listed)[0])
+
+
 @pytest.mark.thorough
 def test_an_outcome_of_a_comparison_opens_its_case_and_back_closes_it(full: Server, page: Page) -> None:
     page.goto(f"{full.url}/browse?text=kiwi")

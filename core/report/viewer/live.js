@@ -37,7 +37,7 @@ export async function evidence(scene) {
 }
 
 // A list beside the case: the browser opens its rows and steps through them by itself. It tells the page once the keys
-// rest; of a row that was pressed the page hears from the table.
+// rest; of a row that was pressed, immediately.
 
 /** Milliseconds that keys rest before the page hears of it, before it is asked again, and before a key that was held
  * back is given up; and how many scenes are kept. */
@@ -87,6 +87,11 @@ function rowPressed({ target, clientX, clientY }) {
   return Math.floor((y + scroller.scrollTop) / high) - 1;
 }
 
+/** A table selects its first cell when it gets the focus, which opens a row: not where a reader only sorts it. */
+function unselected(event) {
+  if (performance.now() - headPressed < SORTED && event.target.closest?.(TABLES)) event.stopImmediatePropagation();
+}
+
 /** Whether the browser shows a row beside a list from which the page has none open (opened_case.py). */
 const showAhead = (isAhead) => document.documentElement.toggleAttribute("data-ahead", isAhead);
 
@@ -109,6 +114,7 @@ class Steps {
     // After the stage's own listener, which takes its keys, and before those of the page.
     document.addEventListener("keydown", this.press, true);
     for (const kind of POINTS) addEventListener(kind, this.point, true);
+    addEventListener("focusin", unselected, true);
     // The browser's *back* leads the page, which then leads the browser.
     this.back = () => { this.wanted = null; this.led.clear(); };
     addEventListener("popstate", this.back);
@@ -128,24 +134,29 @@ class Steps {
     return true;
   }
 
+  /** Show this row, and promise that it is shown, or that only the page can show it. */
   #lead(row, by = 1) {
     this.wanted = row;
     this.led.add(textOf(this.here.data.here)).add(textOf(row));
     this.#place("pushState");
     this.#mark(true);
-    this.#show(row);
-    this.#ahead(by);
+    return this.#show(row).then(() => this.#ahead(by));
   }
 
-  /** To the row of the table that is pressed. Any other press is for the page, which has to show the same row. */
+  /** To the row of the table that is pressed. Before any other press the page has to show the same row. */
   #point(event) {
     const { type, pointerType, button, ctrlKey, shiftKey, metaKey, altKey } = event, isDown = type === "pointerdown";
     const isPlain = !(button || ctrlKey || shiftKey || metaKey || altKey);
-    const number = isPlain && isDown === (pointerType !== "touch") ? rowPressed(event) : -1;
+    const pressed = rowPressed(event), number = isPlain && isDown === (pointerType !== "touch") ? pressed : -1;
     const row = this.rows.find((one) => one.number === number);
     if (row && textOf(row) !== textOf(this.wanted ?? this.here.data.here)) {
-      this.#lead(row);
-      this.#later(AGAIN);
+      const shown = this.#lead(row);
+      this.#later(isDown ? REST : AGAIN);
+      if (!isDown) return;
+      // The table would tell the page later, when the reader may have gone on. Of a finger it has heard already.
+      document.addEventListener("pointerdown", (same) => same.stopPropagation(), { once: true });
+      // The page's script would keep the scene waiting.
+      shown.then(() => { if (this.wanted === row) this.#tell(); });
     } else if (this.wanted && isDown && !row && !event.composedPath().includes(this.here.place)) this.#tell();
   }
 
@@ -170,6 +181,7 @@ class Steps {
     clearInterval(this.settling);
     document.removeEventListener("keydown", this.press, true);
     for (const kind of POINTS) removeEventListener(kind, this.point, true);
+    removeEventListener("focusin", unselected, true);
     removeEventListener("popstate", this.back);
     this.#mark(false);
     showAhead(false);

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from store_events import LABS
+from store_events import LABS, count
 
 from core.store import store as storing
 from core.store.store import QueryRefusedError, Store, StoreBusyError, StoreUnusableError
@@ -139,6 +139,9 @@ def test_a_query_neither_writes_nor_leaves_the_store(store: Store, sql: str) -> 
         cursor.execute("insert into runs (run) values ('kept')")
     with pytest.raises(QueryRefusedError):
         store.query(sql)
+    if "delete" in sql:
+        with pytest.raises(QueryRefusedError, match="read-only"):
+            store.rows(sql)
     assert store.query("select run from runs").run.tolist() == ["kept"]
 
 
@@ -315,3 +318,21 @@ def test_of_what_is_read_only_so_much_is_kept(store: Store) -> None:
     store.rows("select unnest(range(?))", [storing.LARGEST + 1])
     store.query("select repeat('a', ?) as text", [storing.LONGEST_KEPT + 1])
     assert len(store._kept) == storing.KEPT and store.rows("select ?", [storing.KEPT + 9]) == [(storing.KEPT + 9,)]
+
+
+def test_an_index_is_rewritten_with_little_memory_or_if_that_is_not_enough_with_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    copy = Store._copy
+    monkeypatch.setattr(Store, "_copy", lambda store, fresh, memory: tried.append(memory) or copy(store, fresh, memory))
+    with Store(tmp_path / "store.duckdb", LABS) as store:
+        with store.write() as cursor:
+            cursor.execute("insert into faults select repeat('a', 20) || range, range, '' from range(200000)")
+        for memory, expected in (("200MB", ["200MB"]), ("12MB", ["12MB", storing.MEMORY])):
+            monkeypatch.setattr(storing, "SMALL", memory)
+            tried.clear()
+            store.rewrite()
+            assert (tried, count(store, "faults")) == (expected, 200_000)
+            limit = "select current_setting('memory_limit'), current_setting('checkpoint_threshold')"
+            assert store.rows(limit) == [("1.8 GiB", "16.0 MiB")], "as before"
