@@ -31,7 +31,7 @@ from .statements import (
     without_open,
     without_open_question,
 )
-from .yes_no import ALONE, TRUE_FALSE, YES_NO, agreed, lead, plain, simulated
+from .yes_no import ALONE, TRUE_FALSE, YES_NO, agreed, lead, plain, set_off, simulated
 from .yes_no import first as yes_or_no
 
 # Labels: a sentiment, whether a statement follows, whether a question can be answered.
@@ -111,6 +111,7 @@ _first_tone = begins_with(_TONES, values(positive="pos|👍", negative="neg|👎
 def sentiment(text: str) -> str | None:
     """Return "positive", "negative", "neutral" (also for "mixed") or "unknown"; None if it is not clear."""
     words = RE.listed.sub("", without_open(reply(text), RE.polar))
+    words = RE.tone_unreal.sub(" ", words)
     words = RE.leans.sub(lambda tone: f" is {tone['tone']}" if tone.start() else tone["tone"], words)
     words = RE.label_no_other.sub(r" is \g<tone>\g<only>", words)
     words = RE.opposite.sub(
@@ -201,7 +202,10 @@ def entailment(text: str) -> str | None:
     counts.
     """
     words = RE.label_place.sub(_numbered, plain(text if "{" in text else RE.statement.sub("it", text)))
-    return _label(words, _first_verdict, ("yes", "no", UNKNOWN), _verdict_claimed) or agreed(words)
+    value = _label(words, _first_verdict, ("yes", "no", UNKNOWN), _verdict_claimed)
+    if value or UNKNOWN in words or committed(words, _first_verdict):
+        return value
+    return agreed(words) or set_off(words)
 
 
 def _verdict_claimed(text: str) -> str | None:

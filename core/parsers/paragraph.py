@@ -423,6 +423,8 @@ def _clean(text: str, original: str = "") -> str | None:
     """Remove the marks that enclose the whole: rules, quotes, bold, block quotes, a single bullet; none of them if the
     original is enclosed in such marks. None if nothing is left.
     """
+    if original and not RE.closing_picture.search(original):
+        text = RE.closing_picture.sub("", text.rstrip())
     if original and _clean(original) != original.strip():
         return text.strip() or None
     text = re.sub(r"\A\\(?:boxed|text)\{(.*)\}\Z", r"\1", text.strip(), flags=re.DOTALL)

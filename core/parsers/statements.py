@@ -156,7 +156,8 @@ def _rows_as_lines(rows: list[list[str]]) -> list[str]:
     """Turn a table into lines. In a single row, each cell gets its heading; of several rows, the only ticked one is the
     answer.
     """
-    if len(rows) == 2:
+    is_pairs = all(len(row) == 2 for row in rows) and RE.reason_key.search(rows[-1][0].lower())
+    if len(rows) == 2 and not is_pairs:
         named = zip(*rows, strict=False)
         return [f"{heading}: {cell}" for heading, cell in named if re.search(r"[^\W\d]{3}", heading)]
     for column in list(zip(*rows[1:], strict=False))[:9]:

@@ -58,7 +58,8 @@ def lead(text: str) -> tuple[str, str] | None:
 _AGREES = begins_with(
     values(
         yes="correct|right|absolutely|definitely|certainly|of course|indeed|exactly|that's right|that's correct"
-        "|that is right|that is correct|that is true|that's true|this is true|this is correct|it is true",
+        "|that is right|that is correct|you are right|you're right|that is true|that's true|this is true|it is true"
+        "|this is correct",
         no="the claim is false|the statement is false|that is false"
         "|absolutely not|certainly not|definitely not|of course not|not at all|incorrect|wrong|that's wrong"
         "|that is wrong|by no means",
@@ -91,10 +92,10 @@ def yes_no(text: str, also: Iterable[Statement] = ()) -> str | None:
     statements = [*leads, *statements_in(words, first), *also]
     if statements or declines(words):
         return settle(statements)
-    return agreed(words) or _set_off(words)
+    return agreed(words) or set_off(words)
 
 
-def _set_off(words: str) -> str | None:
+def set_off(words: str) -> str | None:
     """Return the yes or no that plain words set off by punctuation ("In everyday use: no, .."); None if they differ,
     unless the last one comes after a "but".
     """

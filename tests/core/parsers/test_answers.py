@@ -79,7 +79,7 @@ def read_3(one: dict[str, Any]) -> tuple[Any, Any]:
 def test_the_level_reached_on_the_third_unseen_set() -> None:
     """197 of 240 were right when they were first scored, and 23 had a wrong value (docs/measuring.md §3.5)."""
     right, wrong = levels("answers_unseen_3")
-    assert right.total() >= 231 and wrong <= 4
+    assert right.total() >= 232 and wrong <= 3
     assert all(n >= 23 for kind, n in right.items() if kind != "word list")
 
 
@@ -94,9 +94,9 @@ def levels(name: str) -> tuple[Counter[str], int]:
     return right, wrong
 
 
-@pytest.mark.parametrize(("name", "n"), [("answers_development_2", 300), ("answers_development_3", 517)])
+@pytest.mark.parametrize(("name", "n"), [("answers_development_2", 300), ("answers_development_3", 693)])
 def test_answers_that_the_rules_were_written_with_are_read_rightly(name: str, n: int) -> None:
-    """Of the first 300, 274 were right before that, and 14 had a wrong value. The others are our own; 19 more were
+    """Of the first 300, 274 were right before that, and 14 had a wrong value. The others are our own; 28 more were
     misread and are left out.
     """
     right, wrong = levels(name)
