@@ -197,7 +197,7 @@ def add_labels(commands: click.Group) -> None:
     commands.add_command(_judge)
 
 
-@click.command("labels", help="List your own label schemes, and how far people agree who labelled the same cases.")
+@click.command("labels", help="List your own label schemes, and how far people who labelled the same cases agree.")
 @json_option("one scheme per line, as a JSON object")
 def _labels(as_json: bool) -> int:
     known = schemes()
@@ -234,7 +234,9 @@ def _scheme(name: str) -> Scheme:
 @click.argument("question", metavar="QUESTION")
 @click.option("--model", required=True, help="the judge")
 @click.option("--scheme", "name", default="", help="whose labels are the answers (default: your only one)")
-@click.option("--by", default="", metavar="WHO", help="whose labels test the judge (default: who labelled the most)")
+@click.option(
+    "--by", default="", metavar="WHO", help="whose labels test the judge (default: the person who labelled the most)"
+)
 @click.option("--within", default="", metavar="FILTER", help="only these cases, filtered as in Browse's address")
 @click.option("--yes", "is_agreed", is_flag=True, help="continue without asking, even if the judge fails its test")
 @journals_option

@@ -48,7 +48,9 @@ def _app(page: str, port: int | None) -> int:
     return serve(page, port)
 
 
-@click.command("open", help="Show the runs of a bundle, a journal or a folder of journals in the app. Nothing is kept.")
+@click.command(
+    "open", help="Show the runs of a bundle, a journal or a folder of journals in the app. Nothing is stored."
+)
 @click.argument("path", type=click.Path(path_type=Path, exists=True), metavar="FILE.zip|DIR|FILE.jsonl")
 @click.option("--port", type=click.IntRange(1, 65535), help=f"default: the first free one from {_FIRST_PORT}")
 def _open(path: Path, port: int | None) -> int:

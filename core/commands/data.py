@@ -35,7 +35,7 @@ def _data(context: click.Context) -> int:
 def _get(name: str, is_agreed: bool) -> int:
     source = next(one for one in sources() if one.name == name)
     if source.is_here:
-        print(f"{source.title} is here already: {source.folder}. To download it again, delete that folder first.")
+        print(f"{source.title} is already here: {source.folder}. To download it again, delete that folder first.")
         return DONE
     expected = get.list_files(source)
     print(*get.about(source, expected), *(f"  {line}" for line in get.about_files(expected)), sep="\n", flush=True)

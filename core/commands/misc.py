@@ -89,7 +89,7 @@ def _verify(run_id: str, journals: Path, as_json: bool) -> int:
     return WRONG if found.differ or faults else DONE
 
 
-@click.command("store", help="The index of the journals. rebuild: make it again from the journals.")
+@click.command("store", help="The index of the journals. rebuild: build it again from them.")
 @click.argument("action", type=click.Choice(["rebuild"]))
 def _store(action: Any) -> int:
     path = home.home() / "store.duckdb"

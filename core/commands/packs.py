@@ -91,7 +91,7 @@ def _check(files: tuple[Path, ...]) -> int:
     return code
 
 
-@_pack.command("people", help="What people guessed on the trials of packs, beside the machine's guesses.")
+@_pack.command("people", help="Compare people's guesses on the trials of packs with the machine's.")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
 @json_option("one cell per line, as a JSON object")
 def _people(files: tuple[Path, ...], as_json: bool) -> int:
@@ -106,7 +106,7 @@ def _people(files: tuple[Path, ...], as_json: bool) -> int:
     return DONE
 
 
-@_pack.command("argue", help="Write for and against: for each answer of a run two opposing arguments by its own model.")
+@_pack.command("argue", help="Have the model of a run write two opposing arguments for each of its answers.")
 @click.argument("name", metavar="RUN|PACK")
 @click.option("--model", default="", help="the model that gave the answers (default: the run's)")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="a journal (default: the run's, for classes)")

@@ -531,7 +531,7 @@ def _cell(cell: Row) -> str:
     if cell["other_parser"]:
         other = "undefined" if cell["other"] is None else f"{cell['other']:.2f}"
         parts.append(f"; {cell['other_parser']} {other}, {cell['other_n']}")
-    parts += [] if cell["truth"] is None else [f", must read {cell['truth']:.2f}"]
+    parts += [] if cell["truth"] is None else [f", known value {cell['truth']:.2f}"]
     parts += [] if cell["p"] is None else [f", p = {cell['p']:.2g} (Holm {cell['p_holm']:.2g})"]
     parts += [] if cell["complete"] else [", not complete"]
     parts += [", stopped early"] if cell["stopped_early"] else []

@@ -153,7 +153,7 @@ def _printable(text: str) -> str:
 @click.option("--to", "tool", type=click.Choice(["inspect"]), help="write a log of this tool: a case is a sample")
 @click.option("--run", "runs", multiple=True, metavar="RUN", help="this run; can be given several times")
 @click.option("--where", help="""runs that match an SQL condition on the columns of runs: "model like 'local/%'" """)
-@click.option("--sender", default="", help="whose runs they are, for people who import them")
+@click.option("--sender", default="", help="name of the sender, shown to people who import them")
 @click.option(
     "--sign",
     "key",
@@ -231,7 +231,7 @@ def _export_log(file: Path, runs: list[str], as_json: bool) -> int:
     type=click.Choice(get_args(logs.Tool)),
     help="read answers with explanations from a log of this tool, and make a data set of them",
 )
-@click.option("--sender", default="", help="whose runs they are (default: what the bundle says, or its name)")
+@click.option("--sender", default="", help="name of the sender (default: the one in the bundle, or its file name)")
 @json_option("the result as a JSON object")
 def _import(path: Path, tool: logs.Tool | None, sender: str, as_json: bool) -> int:
     if tool is not None:

@@ -324,7 +324,7 @@ def _figure(metric: Metric, score: Score, of: str = "") -> str:
         how = f", {score.detail['how']}" if score.detail["how"] else ""
         text += f"; 95 % interval {score.low:{metric.format}} to {score.high:{metric.format}}{how}"
     few = f" That is fewer than {FEW}: interpret it with caution." if score.n < FEW else ""
-    thin = " Less than 70 % of what should count does." if score.is_thin else ""
+    thin = " It rests on less than 70 % of what it should." if score.is_thin else ""
     return f"{text}).{few}{thin}"
 
 

@@ -172,7 +172,7 @@ class Quotas:
             most, used = _limit(name, of), tally.usage_of(of).calls + self.ledger.going_on(of).ahead
             if most is not None and used + max(calls, 1) > most:
                 raise QuotaExceededError(
-                    f"Here {whose} may make {most:,} calls a day, and {used:,} are made or reserved. Choose a "
+                    f"Here {whose} may make {most:,} calls a day, and {used:,} have been made or reserved. Choose a "
                     "smaller run, or come back tomorrow (the day starts at midnight UTC)."
                 )
         if words := self._spent(tally, owner):

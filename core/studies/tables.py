@@ -428,8 +428,8 @@ def instrument_faults(labs: Mapping[str, Lab], frame: DataFrame) -> list[str]:
                 for name in ("truth", "value")
             )
             sentences.append(
-                f"{model} must read a {title} of {must:.2f} in {labs[lab].title} and reads "
-                f"{reads:.2f}: {len(wrong)} of {len(cases)} cases are not what they must be"
+                f"{model} must have a {title} of {must:.2f} in {labs[lab].title} and has "
+                f"{reads:.2f}: {len(wrong)} of {len(cases)} cases differ from their known value"
                 f"{f', {lost} of them without a figure' if lost else ''}."
             )
     return sentences

@@ -334,7 +334,7 @@ def test_the_command_says_what_it_will_do_and_asks(
     assert main(["data", "get", "babi", "--yes"]) == 0
     printed, progress = capsys.readouterr()
     assert f"bAbI is in {source('babi').folder}" in printed and f"of {len(whole) / 1e6:.1f} MB" in progress
-    assert main(["data", "get", "babi"]) == 0 and "is here already" in capsys.readouterr().out
+    assert main(["data", "get", "babi"]) == 0 and "is already here" in capsys.readouterr().out
     assert main(["data"]) == 0
     listed = capsys.readouterr().out
     assert "babi        here " in listed and "find        not here" in listed

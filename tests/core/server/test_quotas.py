@@ -117,7 +117,7 @@ def test_beyond_a_day_s_calls_no_run_begins_or_goes_on(
     run = ran(jobs, "ann")
     made = asked(jobs, run)
     monkeypatch.setenv(f"EXPLAIN_{limit}", str(made + needs - 1))
-    with pytest.raises(QuotaExceededError, match=r"calls a day, and .* are made"):
+    with pytest.raises(QuotaExceededError, match=r"calls a day, and .* have been made"):
         jobs.start("echo", TWO, owner=second)
     monkeypatch.setenv(f"EXPLAIN_{limit}", str(made))
     with pytest.raises(QuotaExceededError, match="calls a day"):
@@ -143,7 +143,7 @@ def test_calls_that_a_run_will_still_make_count_at_once(tmp_path: Path, monkeypa
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(2 * needs - 1))
     jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
     run = jobs.start("echo", TWO, owner="ann")
-    with pytest.raises(QuotaExceededError, match=f"{needs:,} are made or reserved"):
+    with pytest.raises(QuotaExceededError, match=f"{needs:,} have been made or reserved"):
         jobs.start("echo", TWO, owner="ann")
     jobs.cancel(run)
 
@@ -156,7 +156,7 @@ def test_calls_that_were_made_and_those_on_their_way_are_added(tmp_path: Path, m
     assert asked(jobs, ran(jobs, "ann")) == needs
     models.pop(0)
     begun = [jobs.start("echo", TWO, owner="ann"), jobs.start("echo", TWO, owner="ann")]
-    with pytest.raises(QuotaExceededError, match=f"{3 * needs:,} are made or reserved"):
+    with pytest.raises(QuotaExceededError, match=f"{3 * needs:,} have been made or reserved"):
         jobs.start("echo", TWO, owner="ann")
     for run in begun:
         jobs.cancel(run)

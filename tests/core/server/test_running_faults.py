@@ -204,7 +204,7 @@ def test_a_run_that_asks_nothing_takes_a_call_of_the_day_and_one_that_is_resumed
     started = Started(run="old", lab="echo", spec=SLOW.model_dump(mode="json"), seed=0, owner="ann")
     (tmp_path / "old.jsonl").write_bytes(journal.to_line(started, 1))
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", "0")
-    with pytest.raises(QuotaExceededError, match="Here you may make 0 calls a day, and 0 are made"):
+    with pytest.raises(QuotaExceededError, match="Here you may make 0 calls a day, and 0 have been made"):
         going.resume("old", owner="ann")
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", "1")
     going.resume("old", owner="ann")
@@ -222,7 +222,7 @@ def test_calls_on_their_way_become_calls_that_were_made(tmp_path: Path, monkeypa
     until(lambda: bool(model.asked))
     second = jobs.start("echo", SLOW, owner="ann")
     for owner in ("ann", "ann"):
-        with pytest.raises(QuotaExceededError, match=f"{2 * needs:,} are made or reserved"):
+        with pytest.raises(QuotaExceededError, match=f"{2 * needs:,} have been made or reserved"):
             jobs.start("echo", SLOW, owner=owner)
     third = jobs.start("echo", SLOW, owner="bob")
     with pytest.raises(QuotaExceededError, match=f"all people together may make {3 * needs:,}"):

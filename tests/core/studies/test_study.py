@@ -107,7 +107,7 @@ def test_where_the_instrument_is_off_nothing_else_is_asked(
     monkeypatch.setattr(Decoy, "words", lambda self, classifier, asked: classifier.deciding(asked))
     assert main(["study", "run", written(tmp_path, REAL.format(budget=500))]) == 5
     said = capsys.readouterr().err
-    assert "did not get its known value" in said and "control/decoy-lexicon must read a faithfulness of 0.00" in said
+    assert "did not get its known value" in said and "control/decoy-lexicon must have a faithfulness of 0.00" in said
     assert server.count == 0
 
 

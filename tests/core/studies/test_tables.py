@@ -312,7 +312,7 @@ def test_the_report_is_whole_and_what_is_hostile_is_text_in_it(
     out = tmp_path / "report.html"
     assert main(["study", "report", str(robots), "-o", str(out)]) == 0
     harmless = Page(out.read_text())
-    for heading in ("What was asked, of whom, and how much", "must read 1.00", "Methods", "Limits", "printed: 0.759"):
+    for heading in ("Plan", "known value 1.00", "Methods", "Limits", "printed: 0.759"):
         assert heading in harmless.text
     assert "not finished" not in harmless.text and "Seeds: 0." in harmless.text
     cases, of = map(int, re.search(r"(\d+) of the (\d+) cases on which", harmless.text).groups())  # type: ignore[union-attr]

@@ -167,11 +167,11 @@ def test_the_instrument_is_off_where_a_complete_control_reads_anything_else() ->
     going = rows("going", [0.0], truth=1.0, complete=False)
     unknown = rows("unknown", [0.0])
     assert tables.instrument_faults(LABS, frame_of(right, wrong, going, unknown)) == [
-        "wrong must read a repeated of 1.00 in Echo and reads 0.75: 2 of 3 cases are not what they must be, "
+        "wrong must have a repeated of 1.00 in Echo and has 0.75: 2 of 3 cases differ from their known value, "
         "1 of them without a figure."
     ]
     assert tables.instrument_faults(LABS, frame_of(right, rows("near", [1.0 - 1e-6], truth=1.0)))[0].startswith(
-        "near must read"
+        "near must have"
     )
     assert tables.instrument_faults(LABS, frame_of(right, going)) == []
 
