@@ -83,6 +83,25 @@ def test_the_level_reached_on_the_third_unseen_set() -> None:
     assert all(n >= 23 for kind, n in right.items() if kind != "word list")
 
 
+def test_the_level_reached_on_the_fourth_unseen_set() -> None:
+    """231 of 240 were right when they were first scored, and 4 had a wrong value (docs/measuring.md §3.5)."""
+    right, wrong = levels("answers_unseen_4")
+    assert right.total() >= 234 and wrong <= 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        ("simulation", "Sorry, I can't make guesses about other models.", "neither"),
+        ("simulation", "I cannot make a guess about it from these reasons.", "unknown"),
+        ("entailment", "I was about to call it entailed. But nobody sings there. That is a contradiction.", "no"),
+        ("words", "It isn't possible to name single words: any of them would be arbitrary.", None),
+    ],
+)
+def test_refusals_and_what_an_answer_only_nearly_said(kind: str, text: str, value: str | None) -> None:
+    assert KINDS[kind]({"text": text}, "repaired") == value
+
+
 def levels(name: str) -> tuple[Counter[str], int]:
     """How many answers of a set are right, by kind, and how many have a wrong value."""
     right: Counter[str] = Counter()
