@@ -374,7 +374,7 @@ def _first_option(text: str, of: _Options, named: re.Pattern[str]) -> Begins | N
     rest = re.split(r"\b(?:because|since|as|not|rather)\b", line[letter.end() :])[0]
     following = chr(ord(letter["v"].lower()) + 1)
     if re.search(rf"^\W{{0,4}}{following}[).]", below, re.MULTILINE | re.IGNORECASE) or re.search(
-        rf"(?:^|[\s,;(])(?:[b-z]\)|{following}\. )", rest, re.IGNORECASE
+        rf"(?:^|[\s,;(])(?:[b-z]\)|{following}[.:] )", rest, re.IGNORECASE
     ):
         return None  # the options repeated, or a list
     if _bare(line[letter.end() :]) in bare:

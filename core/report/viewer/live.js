@@ -39,9 +39,9 @@ export async function evidence(scene) {
 // A list beside the case: the browser opens its rows and steps through them by itself. It tells the page once the keys
 // rest; of a row that was pressed, immediately.
 
-/** Milliseconds that keys rest before the page hears of it, before it is asked again, and before a key that was held
- * back is given up; and how many scenes are kept. */
-const REST = 450, AGAIN = 4_000, GIVEN_UP = 60_000, SCENES = 12;
+/** Milliseconds that keys rest before the page hears of it, before it is asked again, before a key that was held back
+ * is given up, and that a pointer rests on a row before its scene is fetched; and how many scenes are kept. */
+const REST = 450, AGAIN = 4_000, GIVEN_UP = 60_000, HOVER = 80, SCENES = 12;
 
 const scenes = new Map();
 
@@ -69,21 +69,23 @@ const TABLES = [".st-key-alone", ".st-key-beside"].map((one) => `${one} [data-te
 /** Milliseconds until a table that is sorted by a press on its head says so. */
 const SORTED = 500;
 
+const HEAD = -1;
+
 let headPressed = -SORTED;
 
-/** The number of the row of a table that is pressed, -1 for none. The table is a canvas. What it tells screen readers
- * has the number of its rows, and an arrow on the column by which a reader sorted it: then the page alone knows which
- * row is where. */
-function rowPressed({ target, clientX, clientY }) {
+/** The number of the row of a table under the pointer, HEAD for its head, null for none. The table is a canvas. What
+ * it tells screen readers has the number of its rows, and an arrow on the column by which a reader sorted it: then the
+ * page alone knows which row is where. */
+function rowAt({ target, clientX, clientY }) {
   const scroller = target.closest?.(".dvn-scroller"), grid = scroller?.closest(TABLES)?.querySelector("[role=grid]");
-  if (!grid) return -1;
+  if (!grid) return null;
   const { left, top } = scroller.getBoundingClientRect(), x = clientX - left, y = clientY - top;
   const whole = scroller.querySelector(".dvn-stack > :last-child").offsetHeight;
   const high = whole / grid.getAttribute("aria-rowcount");
-  if (y < high) headPressed = performance.now();
+  if (y < high) return HEAD;
   const isSorted = [...grid.querySelectorAll("th")].some((one) => /^[↑↓] /.test(one.textContent));
-  const isOutside = y < high || x > scroller.clientWidth || y > scroller.clientHeight;
-  if (isOutside || isSorted || performance.now() - headPressed < SORTED) return -1;
+  const isOutside = x > scroller.clientWidth || y > scroller.clientHeight;
+  if (isOutside || isSorted || performance.now() - headPressed < SORTED) return null;
   return Math.floor((y + scroller.scrollTop) / high) - 1;
 }
 
@@ -114,6 +116,8 @@ class Steps {
     // After the stage's own listener, which takes its keys, and before those of the page.
     document.addEventListener("keydown", this.press, true);
     for (const kind of POINTS) addEventListener(kind, this.point, true);
+    this.hover = (event) => this.#hover(event);
+    addEventListener("pointermove", this.hover);
     addEventListener("focusin", unselected, true);
     // The browser's *back* leads the page, which then leads the browser.
     this.back = () => { this.wanted = null; this.led.clear(); };
@@ -143,12 +147,25 @@ class Steps {
     return this.#show(row).then(() => this.#ahead(by));
   }
 
+  #rowOf(number) { return this.rows.find((one) => one.number === number); }
+
+  /** The scene of a row on which the pointer rests is fetched ahead. */
+  #hover(event) {
+    clearTimeout(this.hovering);
+    if (event.pointerType === "touch") return;
+    this.hovering = setTimeout(() => {
+      const row = this.#rowOf(rowAt(event));
+      if (row) sceneAt(row.place).catch(() => {});
+    }, HOVER);
+  }
+
   /** To the row of the table that is pressed. Before any other press the page has to show the same row. */
   #point(event) {
     const { type, pointerType, button, ctrlKey, shiftKey, metaKey, altKey } = event, isDown = type === "pointerdown";
     const isPlain = !(button || ctrlKey || shiftKey || metaKey || altKey);
-    const pressed = rowPressed(event), number = isPlain && isDown === (pointerType !== "touch") ? pressed : -1;
-    const row = this.rows.find((one) => one.number === number);
+    const number = rowAt(event), isChosen = isPlain && isDown === (pointerType !== "touch");
+    if (number === HEAD) headPressed = performance.now();
+    const row = isChosen && this.#rowOf(number);
     if (row && textOf(row) !== textOf(this.wanted ?? this.here.data.here)) {
       const shown = this.#lead(row);
       this.#later(isDown ? REST : AGAIN);
@@ -178,9 +195,11 @@ class Steps {
 
   end() {
     clearTimeout(this.telling);
+    clearTimeout(this.hovering);
     clearInterval(this.settling);
     document.removeEventListener("keydown", this.press, true);
     for (const kind of POINTS) removeEventListener(kind, this.point, true);
+    removeEventListener("pointermove", this.hover);
     removeEventListener("focusin", unselected, true);
     removeEventListener("popstate", this.back);
     this.#mark(false);
