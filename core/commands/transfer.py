@@ -49,7 +49,10 @@ _output = click.option(
     help="a .csv, .parquet or .jsonl file",
 )
 
-_WHERE = """an SQL condition on the columns of items: "outcome like 'misled%' and model like 'local/%'\""""
+_WHERE = (
+    """an SQL condition on the columns of items: "outcome like 'misled%' and model like 'local/%'". """
+    """The command query "describe items" lists these columns"""
+)
 
 
 def add(commands: click.Group) -> None:

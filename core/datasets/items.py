@@ -23,6 +23,9 @@ Value = TypeVar("Value")
 BROKEN = "broken row"
 """The reason for leaving out a row that cannot be read."""
 
+NOT_UTF8 = "this is not UTF-8 text"
+"""Ends the description of a broken row whose bytes are in another encoding."""
+
 
 class Item(Frozen):
     """One question. The task determines which fields are filled:
@@ -126,7 +129,7 @@ def checked_item(path: Path, line: int, item: Item) -> Item:
     try:
         "".join(texts).encode()
     except UnicodeEncodeError:
-        raise broken(path, line, "this is not UTF-8 text") from None
+        raise broken(path, line, NOT_UTF8) from None
     return item
 
 

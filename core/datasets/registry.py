@@ -19,6 +19,7 @@ from ..labs.base.spec import MOST_CASES, Spec
 from ..policy import NotAllowedError
 from . import loaders, own
 from .items import (
+    NOT_UTF8,
     DatasetError,
     Item,
     LeftOut,
@@ -276,7 +277,8 @@ def require_items(rows: Read, where: str) -> list[Item]:
         first = next((row.detail for row in rows if isinstance(row, LeftOut) and row.detail), "")
         left_out = loaded_record("", 0, rows).left_out
         why = [left_out_words(left_out, 0)] if left_out else []
-        raise DatasetError(" ".join([f"{where} holds no items.", *why, first]).rstrip(" ."))
+        hint = ". Save it as UTF-8, or upload it in the form" if first.endswith(NOT_UTF8) else ""
+        raise DatasetError(" ".join([f"{where} holds no items.", *why, first]).rstrip(" .") + hint)
     return items
 
 

@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 BLOCK = 20_000
 """How many lines are written in one transaction: this limits memory, and a thousand small journals share one."""
 
-LARGE = 80_000
+LARGE = 50_000
 """The same for rows from worker processes, which take less memory: DuckDB then writes each page of a table once."""
 
 _ENDING = ".jsonl"

@@ -36,7 +36,7 @@ WORKERS = min(os.cpu_count() or 1, 2)
 ENOUGH = 32_000_000
 """Bytes of new journals that are worth starting the workers, which takes half a second."""
 
-LONGEST = 64_000_000
+LONGEST = 16_000_000
 """Bytes of the longest journal that a worker reads: it holds all of its rows in memory."""
 
 LINES = 5_000

@@ -30,6 +30,7 @@ from ..labs.base.declared import FACETS
 from ..labs.base.lab import Lab
 from ..labs.base.spec import Spec
 from ..models.settings import MOST_THINKING_ROOM, price_of
+from ..runs import labels
 from ..runs.context import complaints
 
 # Controls a running study: a small file that anybody may write, and the process that runs the study reads.
@@ -425,6 +426,23 @@ class _Reader:
             for name in names:
                 if name not in known and (kind == "metrics" or not name.startswith((EXTRA, LABEL))):
                     raise self.fault((*key, kind), f"there is no {name!r} to show. {_near(name, known)}")
+                if name.startswith(LABEL) and name not in known:
+                    self.check_scheme(name.removeprefix(LABEL), (*key, kind))
+
+    def check_scheme(self, name: str, key: Key) -> None:
+        """Refuse a label scheme that is not among those of this home. Any is taken if the home has none, because labels
+        may come with imported runs.
+        """
+        try:
+            schemes = {scheme.name for scheme in labels.schemes()}
+        except ExplainError as error:
+            raise self.fault(key, str(error)) from None
+        if schemes and name not in schemes:
+            raise self.fault(
+                key,
+                f"there is no label scheme {name!r} in {labels.path().name}. {_near(name, schemes)} Correct the name, "
+                "or add the scheme (Browse, an open case, Label schemes).",
+            )
 
     def fault(self, key: Key, words: str) -> StudyError:
         """The error for the setting at `key`."""

@@ -420,6 +420,14 @@ def _of_log(file: Any, prefix: str) -> tuple[str, str]:
     return name, told
 
 
+_ROLE_HELP = {
+    "answer": "The correct answer. If there is a column of explanations: the answer that the explanation is for.",
+    "explanation": "Only if your file has explanations to test. Otherwise the model is asked for its own.",
+    "gold": "The correct answer, if you know it.",
+    "source": "Whose explanation it is.",
+}
+
+
 def _columns(task: Any, name: str, prefix: str) -> dict[str, str]:
     """Let the user say which column contains what, beside a preview of the file. Raises DatasetError."""
     with waits("Looking at the file …" if not name.startswith(own.HUB) else "Fetching the file …"):
@@ -427,6 +435,8 @@ def _columns(task: Any, name: str, prefix: str) -> dict[str, str]:
     columns: dict[str, str] = {}
     with st.container(horizontal=True, key=f"{prefix}columns"):
         for role in own.roles(task):
+            if role in own.GIVEN[task] and role != "explanation" and "explanation" not in columns:
+                continue  # gold and source belong to an explanation
             title, key = role.replace("_", " ").capitalize(), f"{prefix}column-{name}-{role}"
             if role == "choices":
                 picked = st.multiselect(
@@ -448,6 +458,7 @@ def _columns(task: Any, name: str, prefix: str) -> dict[str, str]:
                         key=key,
                         persist_state="session",
                         placeholder="Choose a column" if role in own.NEEDS[task] else "none",
+                        help=_ROLE_HELP.get(role) if "explanation" in own.GIVEN[task] else None,
                     )
                     or ""
                 )

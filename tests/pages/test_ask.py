@@ -353,6 +353,8 @@ def test_a_table_of_ones_own_is_asked_once_its_columns_are_named(page: Page) -> 
     app.file_uploader(key="ask-dataset-strategyqa-file").upload("my items.csv", content, "text/csv").run()
     name = app.selectbox(key="ask-dataset-strategyqa").value
     assert name == "file:my items.csv" and "Which column holds the question?" in words(app)
+    shown = {box.key for box in app.selectbox}
+    assert f"ask-column-{name}-explanation" in shown and f"ask-column-{name}-gold" not in shown
     app.selectbox(key=f"ask-column-{name}-question").set_value("q")
     app.selectbox(key=f"ask-column-{name}-answer").set_value("gold").run()
     app.slider(key="ask-number-strategyqa-10").set_value(2)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from core import entry, home, policy
 from core.datasets import own
 from core.datasets.items import BROKEN, DatasetError, Item, LeftOut
+from core.datasets.registry import require_items
 from core.events import Asked, Event, Recorded
 from core.labs.ask.tasks import AskSpec, cases, loaded
 from core.labs.check.tasks import CheckSpec, items_of
@@ -261,6 +262,13 @@ def test_a_few_bytes_that_are_not_utf_8_are_broken_rows_and_no_other_encoding() 
     items, left_out = read(saved.dataset)
     assert saved.encoding == "" and [item.question for item in items] == ["Ist die Straße grün?"]
     assert [one.detail for one in left_out] == ["one bad byte.csv, line 3: this is not UTF-8 text"]
+
+
+def test_a_file_in_another_encoding_that_is_named_by_its_path_says_what_to_do(tmp_path: Path) -> None:
+    file = tmp_path / "latin.csv"
+    file.write_bytes("q,gold\nIst die Straße grün?,yes\n".encode("cp1252"))
+    with pytest.raises(DatasetError, match=r"UTF-8 text\. Save it as UTF-8, or upload it in the form"):
+        require_items(read(f"file:{file}")[1], "file:latin.csv")
 
 
 PARAGRAPH = {"paragraph": "q", "answer": "gold"}

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from core import entry
+from core.runs import labels as schemes
 from core.studies.plan import ClusterOf, Study, StudyError, line_of, parse, read, run_id, unpriced
 from core.studies.run_status import labels
 from tests.support import authors_repositories
@@ -117,6 +118,16 @@ def test_what_is_wrong_with_a_study_of_one_part_is_named_as_it_stands_there(text
     with pytest.raises(StudyError) as fault:
         parse("study.toml", text.encode(), entry.labs())
     assert said in str(fault.value)
+
+
+def test_a_mistyped_label_scheme_is_refused_with_the_schemes_of_the_home() -> None:
+    rows = f"{ONE}[[table]]\nrows = ['label.resaon']\n".encode()
+    assert parse("study.toml", rows, entry.labs()).tables  # the home has no schemes: labels may come with imported runs
+    schemes.path().parent.mkdir(parents=True, exist_ok=True)
+    schemes.path().write_text(schemes.EXAMPLE, encoding="utf-8")
+    with pytest.raises(StudyError, match=r"line 5, table.1.rows: .*'resaon' in labels.toml. Did you mean reason\?"):
+        parse("study.toml", rows, entry.labs())
+    assert parse("study.toml", rows.replace(b"resaon", b"reason"), entry.labs()).tables
 
 
 def test_a_file_of_the_largest_size_is_read_and_a_byte_more_is_not(tmp_path: Path) -> None:
