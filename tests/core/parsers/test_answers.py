@@ -95,7 +95,7 @@ def test_the_level_reached_on_the_fourth_unseen_set() -> None:
         ("simulation", "Sorry, I can't make guesses about other models.", "neither"),
         ("simulation", "I cannot make a guess about it from these reasons.", "unknown"),
         ("entailment", "I was about to call it entailed. But nobody sings there. That is a contradiction.", "no"),
-        ("words", "It isn't possible to name single words: any of them would be arbitrary.", None),
+        ("word list", "It isn't possible to name single words: any of them would be arbitrary.", None),
     ],
 )
 def test_refusals_and_what_an_answer_only_nearly_said(kind: str, text: str, value: str | None) -> None:
