@@ -21,7 +21,7 @@ from core.events import Answered, Asked, Event, Finished, Message, Recorded, Sam
 from core.journal import to_line
 from core.labs.ask.lab import LAB
 from core.labs.base.declared import Cases
-from core.store import comparing, listing, matching, queries
+from core.store import comparing, listing, run_list
 from core.store.event_rows import refresh
 from core.store.filters import Filter, Range
 from core.store.index import Index, index, rebuild
@@ -197,7 +197,7 @@ def measure_compare(store: Store) -> None:
         compared = comparing.compare_query(store, parse_qs(query))
         whole = milliseconds(lambda query=query: comparing.compare_query(store, parse_qs(query)), times=3)  # type: ignore[misc]
         middle = compared.keys[len(compared.keys) // 2 :][: listing.PAGE]
-        page = milliseconds(lambda of=compared.asked, keys=middle: matching.matrix(store, of, keys))  # type: ignore[misc]
+        page = milliseconds(lambda of=compared.asked, keys=middle: comparing.matrix(store, of, keys))  # type: ignore[misc]
         print(f"  Compare {name:24} {whole:8.1f} ms   {len(compared.keys):,} items, a page {page:8.1f} ms")
 
 
@@ -207,14 +207,14 @@ def measure_queries(calls: int, folder: Path) -> None:
         some = f"run-{calls // CALLS_A_RUN // 2:06}"
         asked: dict[str, Callable[[], object]] = {
             "count all calls (the scan)": lambda: store.query("select count(*), sum(seconds) from calls"),
-            "runs: newest 200": lambda: queries.runs(store),
-            "one run": lambda: queries.runs(store, only=[some]),
+            "runs: newest 200": lambda: run_list.runs(store),
+            "one run": lambda: run_list.runs(store, only=[some]),
             "calls of one run": lambda: store.query("from calls where run = ?", [some]),
             "scores of one run": lambda: store.query("from scores where run = ?", [some]),
             "figures of all cases": lambda: Selection(store).of_cases(
                 LAB.name, Cases(("precision", "generality_cosine"), fields=("method",))
             ),
-            "all runs with figures": lambda: queries.runs(store, limit=calls),
+            "all runs with figures": lambda: run_list.runs(store, limit=calls),
             "mean, p95 by model": lambda: store.query(
                 "select model, avg(seconds), quantile_cont(seconds, 0.95) from calls group by model"
             ),

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from .events import Rules
-from .statistics import MEDIAN, Kind, Range, interval_of_items, wilson
-from .statistics import is_thin as is_thin
+from .statistics.intervals import MEDIAN, Kind, Range, interval_of_items, wilson
+from .statistics.intervals import is_thin as is_thin
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ from core.events import CallError
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
 from core.report.scenes import who
-from core.runs.library import RunNotFoundError
+from core.runs.library import RunNotFoundError, RunSealedError
 from core.scene import Step
-from core.server.access import RunSealedError
 from core.server.quotas import QuotaExceededError
 from core.store.filters import Filter
 from pages import addresses

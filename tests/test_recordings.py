@@ -18,7 +18,7 @@ from core.report.scenes import of_case, story
 from core.rulesets import RULES
 from core.runs.library import Recording, list_recordings
 from core.scene import Card, Scene
-from core.store import queries
+from core.store import run_list
 from core.store.store import Store
 from core.transcript import name_of, transcript
 from tests import test_recomputed as recomputed
@@ -279,6 +279,6 @@ def test_its_answers_are_read_again_into_a_run_of_ones_own(capsys: pytest.Captur
 def test_an_index_made_again_has_them_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["store", "rebuild"]) == 0 and "0 runs indexed" in capsys.readouterr().out
     with Store(home.home() / "store.duckdb", entry.labs()) as store:
-        listed = queries.runs(store, limit=1000, recordings=True)
+        listed = run_list.runs(store, limit=1000, recordings=True)
         assert sorted(listed["run"]) == sorted(one.stem for one in shipped.journals())
-        assert queries.runs(store).empty
+        assert run_list.runs(store).empty

@@ -22,7 +22,7 @@ from ..runs import annotation_sets, driver
 from ..runs.annotation_sets import AnnotationError, LiveSet
 from ..runs.engine import RunRequest, new_id
 from ..runs.labels import EXAMPLE, Scheme, path, schemes
-from ..store import label_agreement
+from ..store import audits
 from ..store.filters import from_query
 from ..store.listing import Selection
 from ..store.store import Store
@@ -205,8 +205,8 @@ def _labels(as_json: bool) -> int:
         print(f"There is no label scheme yet. Write {path()}, for example:\n\n{EXAMPLE}")
     with open_fresh_index() as store:
         for scheme in known:
-            labels = label_agreement.own_labels(store, scheme.name)
-            found = label_agreement.scheme_agreement(labels, scheme)
+            labels = audits.own_labels(store, scheme.name)
+            found = audits.scheme_agreement(labels, scheme)
             if as_json:
                 told = {"cases": len(labels), "people": found.people, "shared": found.n, "agreed": found.agreed}
                 value = found.value._asdict() | {"coefficient": found.coefficient}
@@ -282,7 +282,7 @@ def _run(asked: ToAsk, journals: Path, as_json: bool) -> int:
 
 def _busiest(store: Store, scheme: Scheme) -> str:
     """Return who labelled the most cases under the scheme; '' if nobody did."""
-    said = label_agreement.own_labels(store, scheme.name)
+    said = audits.own_labels(store, scheme.name)
     return max(Counter(who for by in said.values() for who in by).items(), key=lambda pair: pair[1], default=("", 0))[0]
 
 

@@ -20,9 +20,8 @@ from ..labs.base.lab import Lab
 from ..labs.base.spec import BadInputError
 from ..report import comparison_text, ground_truth
 from ..runs.engine import RunRequest
-from ..store import comparing, matching
-from ..store.comparing import By
-from ..store.matching import Match, NotComparableError
+from ..store import comparing
+from ..store.comparing import By, Match, NotComparableError
 from ..studies.plan import run_id
 from ..transcript import transcript
 from . import labs
@@ -142,7 +141,7 @@ def _compare(of: tuple[str, ...], by: str, within: str, match: str | None, doubt
         except NotComparableError as error:
             raise click.BadParameter(str(error)) from None
         names = [one.name for one in found.asked.subjects]
-        sentences = comparison_text.sentences(found, matching.judged_of(store, found.asked.lab), names)
+        sentences = comparison_text.sentences(found, comparing.judged_of(store, found.asked.lab), names)
     if as_json:
         figures = {name: value for name, value in asdict(found).items() if name not in ("asked", "keys")}
         print(

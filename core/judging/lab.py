@@ -31,7 +31,7 @@ from ..runs.library import RunNotFoundError
 from ..scene import Mark
 from ..score import Figure, Score, undefined
 from ..statistics import kappa_interval
-from ..store import label_agreement
+from ..store import audits
 from ..store.listing import Selection
 from ..text.templates import PROMPTS, load
 from ..transcript import CaseLog, RecordReader, Transcript, name_of
@@ -362,7 +362,7 @@ def to_ask(
     """
     if scheme.several:
         raise ValueError(f"{scheme.shown}: a case may have several of these labels, and a judge gives only one.")
-    said = label_agreement.own_labels(selected.store, scheme.name, selected.viewer)
+    said = audits.own_labels(selected.store, scheme.name, selected.viewer)
     golds = {place: next(iter(by[who])) for place, by in said.items() if len(by.get(who, ())) == 1}
     golds = {place: label for place, label in golds.items() if label in scheme.labels}
     places = list(golds)

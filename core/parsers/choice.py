@@ -6,11 +6,11 @@ from itertools import islice
 from string import ascii_lowercase
 
 from ..text.reply import LETTERS
-from .phrases import RE
 from .statements import (
     BOTH,
     FIRM,
     LOOSE,
+    RE,
     UNKNOWN,
     Begins,
     First,

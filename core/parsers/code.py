@@ -5,7 +5,7 @@ import textwrap
 from typing import NamedTuple
 
 from ..text.reply import fields, spoken, without_block_quote
-from .phrases import RE
+from .statements import RE
 
 
 class FinalAnswer(NamedTuple):

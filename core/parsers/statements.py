@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+from ..package_data import sibling_toml
+from ..text.patterns import Patterns
 from ..text.reply import (
     STRUCK,
     concluded,
@@ -23,7 +25,12 @@ from ..text.reply import (
     without_markup,
     without_quoted_question,
 )
-from .phrases import RE
+
+# The phrases by which the updated parsers recognise what chat models write (phrases.toml).
+
+
+RE = Patterns(sibling_toml(__file__, "phrases.toml"))
+
 
 FINAL, FIRM, LOOSE, OTHERS = 4, 3, 2, 1
 

@@ -6,9 +6,8 @@ from itertools import islice
 from typing import Any
 
 from ..text.reply import STRUCK, cells_of, concluded, json_in, spoken, without_echo
-from .phrases import RE
-from .remarks import asks_back
-from .statements import names_nothing
+from .paragraph import asks_back
+from .statements import RE, names_nothing
 
 _LONGEST_PHRASE = 12
 """In words. Anything longer is a sentence about the words."""

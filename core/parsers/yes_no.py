@@ -5,11 +5,11 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from .phrases import RE
 from .statements import (
     BOTH,
     FIRM,
     LOOSE,
+    RE,
     STATED,
     UNKNOWN,
     First,

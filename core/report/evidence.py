@@ -2,22 +2,26 @@
 excluded and why, and what the run was made with. It is a second JSON, for people who open it.
 """
 
+from __future__ import annotations
+
 import json
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..events import Answered, Asked, Frozen, Message, Scored, Thinking, ToolCall
 from ..labs.base.lab import Lab
 from ..rulesets import PARSER_NAMES
-from ..runs.library import RunNotFoundError
+from ..runs.library import RunNotFoundError, RunSealedError
 from ..scene import Card, Claim, Drop, FigureLine, Mark, Panel, Part, Plot, Scene, Who, screens
-from ..server.access import RunAccess, RunSealedError
 from ..text.display import count_noun
 from ..transcript import Call, CaseLog, Transcript, not_sent
 from . import scenes
 from .run_scene import in_words
 from .scenes import dropped, figure
+
+if TYPE_CHECKING:
+    from ..server.access import RunAccess
 
 THINKING = {"raw": "Thinking", "summary": "Thinking (the provider's summary)", "hidden": "Thinking"}
 """The titles of a model's thinking, by its kind."""

@@ -17,7 +17,7 @@ from ..labs.base.lab import Lab
 from ..labs.base.report import View
 from ..rulesets import RULES
 from ..scene import Claim, Part
-from ..store import label_agreement
+from ..store import audits
 from ..store.filters import OWN_LABELS, STATUS
 from ..store.listing import Selection
 from ..store.schema import quoted_names, table_of
@@ -143,7 +143,7 @@ def rows(selected: Selection) -> DataFrame:
         """  # noqa: S608  our own names
     )
     labelled = labels.pivot(index=["run", "case"], columns="name", values="value")
-    unfit = {one.run: one.warning for one in label_agreement.judges(selected.store, selected.viewer) if one.warning}
+    unfit = {one.run: one.warning for one in audits.judges(selected.store, selected.viewer) if one.warning}
     labelled = labelled.rename(
         columns=lambda name: f"{name} ({unfit[run]})" if (run := name.rpartition(".")[2]) in unfit else name
     )

@@ -16,8 +16,8 @@ from ..labs.base.declared import Metric
 from ..labs.base.lab import Lab
 from ..models.ids import is_control
 from ..paper_figures import source
-from ..runs.bundle import IMPORTED
 from ..runs.engine import app_version
+from ..runs.library import IMPORTED
 from ..runs.verify import Verified
 from ..score import Score
 from ..statistics import FEW, group_statistics

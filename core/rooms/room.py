@@ -17,21 +17,8 @@ from ..events import Frozen, Recorded
 from ..report.game.pack import Going, PackCard
 from ..scene import Card, Claim, Part, Who
 from ..text.stable_random import unit_number
+from . import events
 from .arguments import Arguments
-from .events import (
-    RATINGS,
-    RECORDS,
-    CardOpened,
-    Joined,
-    Move,
-    Rated,
-    Revealed,
-    RoomEnded,
-    RoomOpened,
-    Sketched,
-    Voted,
-    VotingClosed,
-)
 from .sketches import SketchCard
 
 MOST_PEOPLE = 500
@@ -88,7 +75,7 @@ class _Person(NamedTuple):
 class Room:
     """A room with its cards. Not safe for several threads at the same time."""
 
-    def __init__(self, opened: RoomOpened, cards: Sequence[PackCard]) -> None:
+    def __init__(self, opened: events.RoomOpened, cards: Sequence[PackCard]) -> None:
         self.opened, self.cards = opened, tuple(cards)
         self.phase: Phase = "lobby"
         self.place = -1
@@ -112,56 +99,56 @@ class Room:
 
     def check(self, record: Frozen, by: str = "") -> None:
         """Raises RoomStateError where that cannot happen now."""
-        if isinstance(record, Joined):
+        if isinstance(record, events.Joined):
             if by in self.people:
                 raise RoomStateError("You are in this class already.")
             if len(self.people) >= MOST_PEOPLE:
                 raise RoomStateError(f"This class is full: {MOST_PEOPLE} people have joined.")
             if self.phase == "over":
                 raise RoomStateError("This class is over.")
-        elif isinstance(record, Voted | Sketched):
+        elif isinstance(record, events.Voted | events.Sketched):
             if by not in self.people:
                 raise RoomStateError("Join this class first.")
             if self.phase != "voting" or record.place != self.place:
                 raise RoomStateError("The vote on this card is closed.")
             card = self.cards[self.place]
-            if isinstance(record, Voted) and record.value not in card.card.options:
+            if isinstance(record, events.Voted) and record.value not in card.card.options:
                 raise RoomStateError("That is not one of the answers.")
-            if isinstance(record, Sketched) and not isinstance(card, SketchCard):
+            if isinstance(record, events.Sketched) and not isinstance(card, SketchCard):
                 raise RoomStateError("There is nothing to draw on this card.")
             if self._changes[type(record), self.place, by] >= MOST_CHANGES:
                 raise RoomStateError("You changed your vote too often on this card. Your last vote counts.")
-        elif isinstance(record, Rated):
+        elif isinstance(record, events.Rated):
             if by not in self.people:
                 raise RoomStateError("Join this class first.")
             if self.phase not in ("voting", "closed") or record.place != self.place:
                 raise RoomStateError("This explanation can no longer be rated.")
             if not self.can_rate(by):
                 raise RoomStateError("On this card you have no explanation to rate.")
-            if self._changes[Rated, self.place, by] >= MOST_CHANGES:
+            if self._changes[events.Rated, self.place, by] >= MOST_CHANGES:
                 raise RoomStateError("You changed your rating too often. Your last one counts.")
-        elif record != self.next_move() and not (isinstance(record, RoomEnded) and self.phase == "revealed"):
+        elif record != self.next_move() and not (isinstance(record, events.RoomEnded) and self.phase == "revealed"):
             raise RoomStateError("The class has moved on.")
 
     def apply(self, event: Recorded) -> None:
         """Take in an event of the room's journal; one that is not possible, or not known, changes nothing."""
         try:
-            record = RECORDS[event.record].model_validate(event.data)
+            record = events.RECORDS[event.record].model_validate(event.data)
             self.check(record, event.by)
         except (KeyError, ValidationError, RoomStateError):
             return
-        if isinstance(record, Joined):
+        if isinstance(record, events.Joined):
             self.people[event.by] = _Person(len(self.people), record.nickname)
-        elif isinstance(record, Voted):
+        elif isinstance(record, events.Voted):
             self._votes[record.place][event.by] = record.value
-            self._changes[Voted, record.place, event.by] += 1
-        elif isinstance(record, Sketched):
+            self._changes[events.Voted, record.place, event.by] += 1
+        elif isinstance(record, events.Sketched):
             self._sketches[record.place][event.by] = record.ys
-            self._changes[Sketched, record.place, event.by] += 1
-        elif isinstance(record, Rated):
+            self._changes[events.Sketched, record.place, event.by] += 1
+        elif isinstance(record, events.Rated):
             self._ratings[record.place][event.by] = record.value
-            self._changes[Rated, record.place, event.by] += 1
-        elif isinstance(record, CardOpened):
+            self._changes[events.Rated, record.place, event.by] += 1
+        elif isinstance(record, events.CardOpened):
             self.place, self.phase = record.place, "voting"
             is_argued = self.opened.has_arms and record.place in self.opened.arguments
             if is_argued and self._first[record.place] == record.place and len(self.people) >= LEAST_FOR_THREE:
@@ -169,16 +156,16 @@ class Room:
         else:
             self.phase = _AFTER[type(record)]
 
-    def next_move(self) -> Move | None:
+    def next_move(self) -> events.Move | None:
         """What comes next in this room; None at its end."""
         if self.phase == "voting":
-            return VotingClosed(place=self.place)
+            return events.VotingClosed(place=self.place)
         if self.phase == "closed":
-            return Revealed(place=self.place)
+            return events.Revealed(place=self.place)
         if self.phase == "over":
             return None
         is_last = self.place + 1 == len(self.cards)
-        return RoomEnded() if is_last else CardOpened(place=self.place + 1)
+        return events.RoomEnded() if is_last else events.CardOpened(place=self.place + 1)
 
     def arm(self, person: str, place: int) -> Arm:
         """What that person sees while predicting that card, drawn by the room's seed: of each two who joined one after
@@ -264,7 +251,7 @@ class Room:
         if place not in self.turned or not self.is_reason_out(place):
             raise RoomStateError("This explanation is not revealed yet.")
         given = Counter(self._ratings[self._first[place]].values())
-        return [given[value] for value in RATINGS]
+        return [given[value] for value in events.RATINGS]
 
     def convincing(self) -> tuple[RatedRow, ...]:
         """How convincing the explanations were that misled on a revealed card, beside those that predicted the answer
@@ -422,7 +409,11 @@ _LABELS: dict[Arm, str] = {
     "none": "You, without them",
     "arguments": "You, with for and against",
 }
-_AFTER: dict[type[Frozen], Phase] = {VotingClosed: "closed", Revealed: "revealed", RoomEnded: "over"}
+_AFTER: dict[type[Frozen], Phase] = {
+    events.VotingClosed: "closed",
+    events.Revealed: "revealed",
+    events.RoomEnded: "over",
+}
 
 
 def shown(card: PackCard, is_turned: bool, has_reason: bool, arguments: Arguments | None = None) -> dict[str, Any]:

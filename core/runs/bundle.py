@@ -35,6 +35,7 @@ from ..journal import NewerSchemaError
 from ..lease import Lease, LeaseHeldError
 from ..policy import child_environment
 from .engine import app_version, commit
+from .library import IMPORTED
 
 # Signatures of bundles, made and checked by OpenSSH's `ssh-keygen -Y`: it finds keys in files, agents and devices,
 # and a file of allowed signers says whose key is whose, and whether it has expired or is revoked.
@@ -174,9 +175,6 @@ _ASIDE = "incoming"
 
 _PAUSE = 0.1
 """Seconds between two checks whether another import is over."""
-
-IMPORTED = "imported"
-"""The name of the record that says who sent an imported run."""
 
 _NAME = re.compile(r"(?!(?i:con|prn|aux|nul|com\d|lpt\d)(?:~|\Z))[A-Za-z0-9][A-Za-z0-9_-]{0,119}(~[\w-]{1,60})?")
 """What a journal may be called: a run, or a run and who comments on it. Journals with ~~ are not accepted: that a run

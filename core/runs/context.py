@@ -11,31 +11,8 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from .. import events
 from ..errors import name_in_journals
-from ..events import (
-    LONGEST_ANSWER,
-    Answered,
-    Asked,
-    CallError,
-    Dropped,
-    Event,
-    Failed,
-    Frozen,
-    Model,
-    ModelAnswer,
-    OnText,
-    Prompt,
-    Recorded,
-    Request,
-    Resumed,
-    Rules,
-    Sampling,
-    Scored,
-    Token,
-    Tool,
-    ignore_text,
-    now,
-)
 from ..parsers import fields
 from ..score import Score
 from ..text.templates import with_system
@@ -70,10 +47,10 @@ def is_same(a: object, b: object, apart: float = APART) -> bool:
 
 T = TypeVar("T")
 R = TypeVar("R")
-Kind = TypeVar("Kind", bound=Frozen)
+Kind = TypeVar("Kind", bound=events.Frozen)
 
-Publish = Callable[[Event], object]
-Resolve = Callable[[str], Model]
+Publish = Callable[[events.Event], object]
+Resolve = Callable[[str], events.Model]
 Settle = Callable[[], Awaitable[None]]
 """Waits until what was published is safely stored."""
 
@@ -107,25 +84,25 @@ class RunIO:
     publish: Publish
     settle: Settle | None = None
     live: bool = True
-    stand_on: Callable[[], Awaitable[Mapping[str, Frozen]]] | None = None
+    stand_on: Callable[[], Awaitable[Mapping[str, events.Frozen]]] | None = None
     enough: Callable[[Transcript], bool] | None = None
 
 
 class RunState:
     """What all cases of a run share: its models, where events go, and what was asked and published already."""
 
-    def __init__(self, id: str, ports: RunIO, history: Iterable[Event] = ()) -> None:
+    def __init__(self, id: str, ports: RunIO, history: Iterable[events.Event] = ()) -> None:
         self.id = id
         self.ports = ports
         self.system: Mapping[str, str] = {}
         """The system prompt that a person set, by role."""
         self.state = Transcript()
         """All that was published, also before a stop."""
-        self.answers: dict[str, dict[str, Answered]] = {}
+        self.answers: dict[str, dict[str, events.Answered]] = {}
         """Answers by fingerprint of the request, then by case. If several cases need the same call, it is stored under
         each.
         """
-        self.going: dict[str, asyncio.Future[Answered]] = {}
+        self.going: dict[str, asyncio.Future[events.Answered]] = {}
         self.has_news = False
         for event in history:
             self.state.apply(event)
@@ -139,50 +116,54 @@ class RunState:
         """Whether the journal says that the run completed, and nothing was published since."""
         return self.state.status == "completed" and not self.has_news
 
-    def publish(self, event: Event) -> None:
+    def publish(self, event: events.Event) -> None:
         """Publish an event. In a resumed run, `resumed` is published before the first one."""
-        if isinstance(event, Token):
+        if isinstance(event, events.Token):
             self.ports.publish(event)
             return
         if not self.has_news and self.state.started is not None:
-            self._apply(Resumed(run=self.id))
+            self._apply(events.Resumed(run=self.id))
         self.has_news = True
         self._apply(event)
 
-    def _apply(self, event: Event) -> None:
+    def _apply(self, event: events.Event) -> None:
         self.state.apply(event)
         self.ports.publish(event)
 
-    def publish_if_new(self, event: Recorded | Dropped | Scored, kind: type[Frozen] | None = None) -> None:
+    def publish_if_new(
+        self, event: events.Recorded | events.Dropped | events.Scored, kind: type[events.Frozen] | None = None
+    ) -> None:
         """Publish a finding, unless the journal has the same one already, up to rounding: a resumed run goes through
         everything again, maybe on another machine. `kind` is a record's type.
         """
         if not self._is_known(event, kind):
             self.publish(event)
 
-    def _is_known(self, event: Recorded | Dropped | Scored, kind: type[Frozen] | None) -> bool:
+    def _is_known(
+        self, event: events.Recorded | events.Dropped | events.Scored, kind: type[events.Frozen] | None
+    ) -> bool:
         place = self.state.places.get(event.case)
         if place is None:
             return False
         match event:
-            case Recorded():
+            case events.Recorded():
                 recorded = place.records.get(event.key)
                 return recorded is not None and is_same(_as_today(recorded.data, kind), event.data)
-            case Scored():
+            case events.Scored():
                 scored = place.scores.get((event.metric, event.rules, event.item))
                 return scored is not None and is_same(_content(scored), _content(event))
             case _:
                 return any(_content(drop) == _content(event) for drop in place.drops)
 
 
-def _as_today(data: dict[str, Any], kind: type[Frozen] | None) -> dict[str, Any]:
+def _as_today(data: dict[str, Any], kind: type[events.Frozen] | None) -> dict[str, Any]:
     """A record as the current version would write it: a field that an earlier version lacked gets its default."""
     with suppress(ValidationError):
         return kind.model_validate(data).model_dump(mode="json") if kind else data
     return data
 
 
-def _content(event: Dropped | Scored) -> dict[str, Any]:
+def _content(event: events.Dropped | events.Scored) -> dict[str, Any]:
     """An event's content without its time, run and trial."""
     return event.model_dump(mode="json", exclude={"at", "run", "trial"})
 
@@ -203,7 +184,7 @@ class CaseContext:
         return CaseContext(self.session, case)
 
     @property
-    def records(self) -> list[Recorded]:
+    def records(self) -> list[events.Recorded]:
         """What has been recorded for this case, also before a stop, in order."""
         place = self.session.state.places.get(self.case)
         return list(place.records.values()) if place else []
@@ -223,22 +204,22 @@ class CaseContext:
     async def ask(
         self,
         role: str,
-        prompt: Prompt,
+        prompt: events.Prompt,
         model: str,
         *,
-        sampling: Sampling = Sampling(),  # noqa: B008  frozen
+        sampling: events.Sampling = events.Sampling(),  # noqa: B008  frozen
         item: str = "",
         trial: str = "",
         repeat: int = 0,
-        tools: tuple[Tool, ...] = (),
-    ) -> Answered:
+        tools: tuple[events.Tool, ...] = (),
+    ) -> events.Answered:
         """Make one call. `repeat` distinguishes several samples of one prompt. Raises CallError, after the failure is
         journaled.
 
         What the run has asked before, or is asking now, in this case or another, is not asked again. If another case
         made the call, it is journaled here too, as answered from the cache, so that each case is complete by itself.
         """
-        request = Request(
+        request = events.Request(
             role=role,
             model=model,
             messages=with_system(prompt, self.session.system.get(role, "")).messages,
@@ -256,21 +237,21 @@ class CaseContext:
         if (known := self._known(fingerprint)) is not None:
             return known
         call = self._publish_asked(request, fingerprint, item, trial)
-        here = {"call": call, "case": self.case, "trial": trial, "cached": True, "seconds": 0.0, "at": now()}
+        here = {"call": call, "case": self.case, "trial": trial, "cached": True, "seconds": 0.0, "at": events.now()}
         here["at_once"] = None
         own = answered.model_copy(update=here)
         self.session.publish(own)
         self.session.answers[fingerprint][self.case] = own
         return own
 
-    def _known(self, fingerprint: str) -> Answered | None:
+    def _known(self, fingerprint: str) -> events.Answered | None:
         """The answer as stored for this case, or for a group of cases that it belongs to."""
         placed = self.session.answers.get(fingerprint)
         if not placed or self.case in placed:
             return placed[self.case] if placed else None
         return next((placed[place] for place in ancestors(self.case) if place in placed), None)
 
-    async def _once(self, request: Request, fingerprint: str, item: str, trial: str) -> Answered:
+    async def _once(self, request: events.Request, fingerprint: str, item: str, trial: str) -> events.Answered:
         """The answer, asked for now if no case has it. A failure is final for this run."""
         session = self.session
         if fingerprint in session.answers:
@@ -280,7 +261,7 @@ class CaseContext:
         going = session.going[fingerprint] = asyncio.get_running_loop().create_future()
         try:
             answered = await self._ask(request, fingerprint, item, trial)
-        except CallError as failure:
+        except events.CallError as failure:
             going.set_exception(failure)
             going.exception()
             raise
@@ -293,32 +274,34 @@ class CaseContext:
         del session.going[fingerprint]
         return answered
 
-    async def _ask(self, request: Request, fingerprint: str, item: str, trial: str) -> Answered:
+    async def _ask(self, request: events.Request, fingerprint: str, item: str, trial: str) -> events.Answered:
         call = self._publish_asked(request, fingerprint, item, trial)
         who = {"case": self.case, "trial": trial, "call": call, "role": request.role, "model": request.model}
         try:
-            answer: ModelAnswer = await self.session.ports.resolve(request.model).answer(request, self._hears(call))
-        except CallError as failure:
+            answer: events.ModelAnswer = await self.session.ports.resolve(request.model).answer(
+                request, self._hears(call)
+            )
+        except events.CallError as failure:
             self.session.publish(failed(self.id, failure, **who))
             raise
-        if len(answer.text) > LONGEST_ANSWER:
-            answer = answer.model_copy(update={"text": answer.text[:LONGEST_ANSWER], "ended": "cut"})
+        if len(answer.text) > events.LONGEST_ANSWER:
+            answer = answer.model_copy(update={"text": answer.text[: events.LONGEST_ANSWER], "ended": "cut"})
         as_prose = request.json_schema is not None and fields.read(answer.text, request.json_schema) is None
-        answered = Answered.model_validate({"run": self.id, **who, **dict(answer), "as_prose": as_prose})
+        answered = events.Answered.model_validate({"run": self.id, **who, **dict(answer), "as_prose": as_prose})
         self.session.publish(answered)
         if self.session.ports.settle is not None:
             await self.session.ports.settle()
         return answered
 
-    def _hears(self, call: str) -> OnText:
+    def _hears(self, call: str) -> events.OnText:
         if not self.session.ports.live:
-            return ignore_text
-        return lambda text: self.session.publish(Token(run=self.id, call=call, text=text))
+            return events.ignore_text
+        return lambda text: self.session.publish(events.Token(run=self.id, call=call, text=text))
 
-    def _publish_asked(self, request: Request, fingerprint: str, item: str, trial: str) -> str:
+    def _publish_asked(self, request: events.Request, fingerprint: str, item: str, trial: str) -> str:
         call = f"c{self.session.state.asked + 1:04d}"
         where = {"run": self.id, "case": self.case, "trial": trial, "call": call, "item": item}
-        self.session.publish(Asked.model_validate({**dict(request), **where, "fingerprint": fingerprint}))
+        self.session.publish(events.Asked.model_validate({**dict(request), **where, "fingerprint": fingerprint}))
         return call
 
     async def map_items(
@@ -334,27 +317,31 @@ class CaseContext:
             item, value = pair
             try:
                 done[item] = await work(item, value)
-            except CallError as failure:
+            except events.CallError as failure:
                 self.drop(item, "error", failure.message, trial=item)
 
         await for_each_bounded(items.items(), one, at_once)
         return done
 
-    def record(self, record: Frozen, item: str, trial: str = "", by: str = "") -> None:
+    def record(self, record: events.Frozen, item: str, trial: str = "", by: str = "") -> None:
         """Record one finding about `item`, unless the journal has the same one already."""
         event = recorded(self.id, record, item, case=self.case, trial=trial, by=by)
         self.session.publish_if_new(event, type(record))
 
-    def drop(self, item: str, reason: str, detail: str = "", rules: Rules | None = None, trial: str = "") -> None:
+    def drop(
+        self, item: str, reason: str, detail: str = "", rules: events.Rules | None = None, trial: str = ""
+    ) -> None:
         """Exclude `item` for this reason under one parser's `rules`, or under both if None."""
         self.session.publish_if_new(
-            Dropped(run=self.id, case=self.case, trial=trial, item=item, reason=reason, detail=detail, rules=rules)
+            events.Dropped(
+                run=self.id, case=self.case, trial=trial, item=item, reason=reason, detail=detail, rules=rules
+            )
         )
 
-    def score(self, metric: str, score: Score, rules: Rules, item: str = "") -> None:
+    def score(self, metric: str, score: Score, rules: events.Rules, item: str = "") -> None:
         """Publish one figure of this case or of the run, or of a part of it if `item` names one."""
         self.session.publish_if_new(
-            Scored.model_validate(
+            events.Scored.model_validate(
                 {**vars(score), "run": self.id, "case": self.case, "metric": metric, "rules": rules, "item": item}
             )
         )
@@ -384,13 +371,15 @@ async def gather(*calls: Awaitable[T]) -> list[T]:
     return done
 
 
-def recorded(run: str, record: Frozen, item: str, case: str = "", trial: str = "", by: str = "") -> Recorded:
+def recorded(
+    run: str, record: events.Frozen, item: str, case: str = "", trial: str = "", by: str = ""
+) -> events.Recorded:
     """The event for a lab's record."""
     data = record.model_dump(mode="json")
-    return Recorded(run=run, case=case, trial=trial, record=name_of(type(record)), item=item, data=data, by=by)
+    return events.Recorded(run=run, case=case, trial=trial, record=name_of(type(record)), item=item, data=data, by=by)
 
 
-def failed(run: str, failure: CallError, **who: str) -> Failed:
+def failed(run: str, failure: events.CallError, **who: str) -> events.Failed:
     """The event for a failed call, or for what stopped the run."""
     told = {"message": failure.message, "hint": failure.hint, "bad_input": failure.bad_input}
-    return Failed.model_validate({"run": run, **who, "error": name_in_journals(type(failure)), **told})
+    return events.Failed.model_validate({"run": run, **who, "error": name_in_journals(type(failure)), **told})

@@ -9,22 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from .. import home, journal
-from ..events import (
-    Answered,
-    Asked,
-    CallError,
-    Event,
-    Finished,
-    Fork,
-    Frozen,
-    ModelAnswer,
-    OnText,
-    Recorded,
-    Request,
-    Started,
-    Usage,
-)
+from .. import events, home, journal
 from ..journal import Journal
 from ..labs.base.lab import Lab, Prerequisite, Reads
 from ..labs.base.spec import Spec
@@ -42,12 +27,12 @@ from .engine import PRIOR, RunIO, RunRequest, UserInput, execute, new_id, user_i
 _Place = tuple[str, str, str, str, int, str]
 
 
-def fork_of(history: Iterable[Event]) -> Fork | None:
+def fork_of(history: Iterable[events.Event]) -> events.Fork | None:
     """The edit that a run continues from; None if it is not a fork."""
-    return next((event.forked_from for event in history if isinstance(event, Started)), None)
+    return next((event.forked_from for event in history if isinstance(event, events.Started)), None)
 
 
-def narrowed(lab: Lab, fork: Fork) -> Lab:
+def narrowed(lab: Lab, fork: events.Fork) -> Lab:
     """The lab restricted to the cases that share the edited answer."""
     return lab.with_changes(cases=lambda spec: (case for case in lab.cases(spec) if shares(case.id, fork.case)))
 
@@ -55,10 +40,10 @@ def narrowed(lab: Lab, fork: Fork) -> Lab:
 class _Kept:
     """The answers of the forked run by fingerprint, with the edited one replaced."""
 
-    def __init__(self, history: Iterable[Event], fork: Fork) -> None:
+    def __init__(self, history: Iterable[events.Event], fork: events.Fork) -> None:
         self.calls = transcript(history).calls
-        self.answers: dict[str, Answered] = {}
-        self.by_place: dict[_Place, Answered] = {}
+        self.answers: dict[str, events.Answered] = {}
+        self.by_place: dict[_Place, events.Answered] = {}
         for call in self.calls.values():
             if call.answered is not None:
                 self.answers.setdefault(call.asked.fingerprint, call.answered)
@@ -68,17 +53,17 @@ class _Kept:
         self.edited = self.calls[fork.call].asked.fingerprint
         self._fork = fork
 
-    def of(self, request: Request) -> ModelAnswer | None:
+    def of(self, request: events.Request) -> events.ModelAnswer | None:
         """The answer to a request that was made before; None if it was not."""
         fingerprint = request.fingerprint()
         known = self.answers.get(fingerprint)
         if fingerprint == self.edited:
             calls = known.tool_calls if known else ()
-            return ModelAnswer(text=self._fork.text, cached=True, tool_calls=calls, edited=True)
+            return events.ModelAnswer(text=self._fork.text, cached=True, tool_calls=calls, edited=True)
         return known.again(seconds=0.0) if known else None
 
 
-def fork_resolve(history: Iterable[Event], fork: Fork, resolve: Resolve) -> Resolve:
+def fork_resolve(history: Iterable[events.Event], fork: events.Fork, resolve: Resolve) -> Resolve:
     """The models of a run that continues from the edit: known requests are answered from `history`, the rest by
     `resolve`. Raises LookupError if `history` has no such call.
     """
@@ -88,14 +73,14 @@ def fork_resolve(history: Iterable[Event], fork: Fork, resolve: Resolve) -> Reso
         def __init__(self, id: str) -> None:
             self.id = id
 
-        async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
+        async def answer(self, request: events.Request, on_text: events.OnText) -> events.ModelAnswer:
             known = kept.of(request)
             return known if known is not None else await resolve(self.id).answer(request, on_text)
 
     return Forked
 
 
-def stored_resolve(run_id: str, history: Iterable[Event], live: Collection[str], resolve: Resolve) -> Resolve:
+def stored_resolve(run_id: str, history: Iterable[events.Event], live: Collection[str], resolve: Resolve) -> Resolve:
     """The models of a run that uses the answers of the run `run_id`: requests that it made are answered from its
     `history`, others by `resolve` if they are to one of the models `live`. Any other request raises CallError.
     """
@@ -105,12 +90,12 @@ def stored_resolve(run_id: str, history: Iterable[Event], live: Collection[str],
         def __init__(self, id: str) -> None:
             self.id = id
 
-        async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
+        async def answer(self, request: events.Request, on_text: events.OnText) -> events.ModelAnswer:
             if known := answers.get(request.fingerprint()):
                 return known.again(seconds=0.0)
             if self.id in live:
                 return await resolve(self.id).answer(request, on_text)
-            raise CallError(
+            raise events.CallError(
                 f"{run_id} has no answer to one of the {request.role}'s requests, and only the predictor is asked.",
                 "The prompts may have changed since. Start a new run.",
             )
@@ -125,7 +110,7 @@ class ForkPlan:
     `applies`: whether the edited answer is still asked for; it is not if prompts have changed since.
     """
 
-    again: list[tuple[str, Usage]] = field(default_factory=list)
+    again: list[tuple[str, events.Usage]] = field(default_factory=list)
     most: int | None = None
     kept: int = 0
     applies: bool = False
@@ -136,20 +121,20 @@ class ForkPlan:
         return Counter(model for model, _ in self.again)
 
 
-async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) -> ForkPlan:
+async def planned(lab: Lab, spec: Spec, history: Sequence[events.Event], fork: events.Fork) -> ForkPlan:
     """What the fork will ask. The fork is executed without a model: each request that depends on the edit is counted as
     asked, and answered as the one at the same place was before. New answers may lead to more calls, up to `most`.
     Raises LookupError if `history` has no such call.
     """
     kept = _Kept(history, fork)
     plan = ForkPlan()
-    latest: list[Asked] = []
+    latest: list[events.Asked] = []
 
     class Tried:
         def __init__(self, id: str) -> None:
             self.id = id
 
-        async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
+        async def answer(self, request: events.Request, on_text: events.OnText) -> events.ModelAnswer:
             # Nothing runs between the `asked` event and this.
             asked = latest[-1]
             plan.applies |= asked.fingerprint == kept.edited
@@ -158,13 +143,13 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) ->
                 plan.kept += 1
                 return known
             before = kept.by_place.get(_place(asked))
-            plan.again.append((self.id, before.usage if before else Usage()))
+            plan.again.append((self.id, before.usage if before else events.Usage()))
             if before is None:
-                raise CallError("not asked yet")
+                raise events.CallError("not asked yet")
             return before.again(seconds=0.0)
 
-    def publish(event: Event) -> None:
-        if isinstance(event, Asked):
+    def publish(event: events.Event) -> None:
+        if isinstance(event, events.Asked):
             latest.append(event)
 
     cases = list(narrowed(lab, fork).cases(spec))
@@ -178,12 +163,12 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) ->
     return plan
 
 
-def inputs(lab: Lab, history: Iterable[Event], fork: Fork) -> list[UserInput]:
+def inputs(lab: Lab, history: Iterable[events.Event], fork: events.Fork) -> list[UserInput]:
     """The records that people, or chance, added to the forked run, as far as they concern the fork's cases."""
     return [one for one in user_inputs(lab, history) if not one.case or shares(one.case, fork.case)]
 
 
-def _place(asked: Asked) -> _Place:
+def _place(asked: events.Asked) -> _Place:
     return asked.case, asked.trial, asked.item, asked.role, asked.repeat, asked.prompt
 
 
@@ -219,37 +204,39 @@ def _begun(lab: Lab, folder: Path, sees: Sees) -> Iterator[tuple[Path, Spec]]:
                     yield path, spec
 
 
-def record_of(prior: Prerequisite, folder: Path, sees: Sees) -> Frozen | None:
+def record_of(prior: Prerequisite, folder: Path, sees: Sees) -> events.Frozen | None:
     """The result of the newest run of a prerequisite that has one; None if there is none."""
     return next(
         (found for _, state in earlier_runs(prior.lab, prior.spec, folder, sees) if (found := prior.read(state))), None
     )
 
 
-def records(lab: Lab, read: Reads, folder: Path, sees: Sees) -> Iterator[tuple[Spec, Frozen]]:
+def records(lab: Lab, read: Reads, folder: Path, sees: Sees) -> Iterator[tuple[Spec, events.Frozen]]:
     """The result of each of the lab's specifications that ran here or came with the app; see `Prerequisite.read`."""
     for spec in dict.fromkeys(spec for _, spec in _begun(lab, folder, sees)):
         if (found := record_of(Prerequisite(lab, spec, read, wanted=False), folder, sees)) is not None:
             yield spec, found
 
 
-def prerequisites_of(lab: Lab, spec: Spec) -> dict[str, Prerequisite | Frozen]:
+def prerequisites_of(lab: Lab, spec: Spec) -> dict[str, Prerequisite | events.Frozen]:
     """The prerequisites of a run with that specification, by the item of their record."""
     every = enumerate(lab.prerequisites(spec), start=1)
     return {PRIOR if number == 1 else f"{PRIOR}-{number}": one for number, one in every if one is not None}
 
 
-def missing_prerequisites(lab: Lab, spec: Spec, history: Iterable[Event]) -> dict[str, Prerequisite | Frozen]:
+def missing_prerequisites(
+    lab: Lab, spec: Spec, history: Iterable[events.Event]
+) -> dict[str, Prerequisite | events.Frozen]:
     """The prerequisites that a run still needs, by item. A resumed run keeps those that it has recorded; one that
     completed needs none.
     """
     history = list(history)
     if not history:
         return prerequisites_of(lab, spec)
-    over = any(isinstance(event, Finished) and event.status == "completed" for event in history)
+    over = any(isinstance(event, events.Finished) and event.status == "completed" for event in history)
     if over:
         return {}
-    has = {event.item for event in history if isinstance(event, Recorded) and not event.case}
+    has = {event.item for event in history if isinstance(event, events.Recorded) and not event.case}
     return {
         item: one
         for item, one in prerequisites_of(lab, spec).items()
@@ -261,13 +248,13 @@ Make = Callable[[RunRequest], Awaitable[object]]
 """Makes a run from start to finish, with its journal."""
 
 
-def new_reading(lab: Lab, spec: Spec, run_id: str, history: Sequence[Event]) -> RunRequest:
+def new_reading(lab: Lab, spec: Spec, run_id: str, history: Sequence[events.Event]) -> RunRequest:
     """A new run that parses the answers of the run `run_id` again, with the current parsers."""
     fork, additions = fork_of(history), user_inputs(lab, history)
     return RunRequest(lab, spec, new_id(lab.name), additions=additions, reread_from=run_id, forked_from=fork)
 
 
-def new_predictions(lab: Lab, spec: Spec, run_id: str, history: Sequence[Event], simulator: str) -> RunRequest:
+def new_predictions(lab: Lab, spec: Spec, run_id: str, history: Sequence[events.Event], simulator: str) -> RunRequest:
     """A new run with the questions and answers of the run `run_id`, in which `simulator` predicts. Raises ValueError if
     no model predicts in this lab.
     """
@@ -292,7 +279,7 @@ class Driver:
     making: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     """A lock by specification: a prerequisite of several runs is made only once."""
 
-    def resume_point(self, run_id: str, failed_too: bool = False) -> tuple[list[Event], bool]:
+    def resume_point(self, run_id: str, failed_too: bool = False) -> tuple[list[events.Event], bool]:
         """The run's events so far, and whether there is something to repair though it completed: lines missing from its
         journal or, with `failed_too`, failed calls. To be called once nobody else can write the journal: otherwise
         two people who resume at the same time would ask twice.
@@ -319,7 +306,7 @@ class Driver:
         lab = narrowed(going.lab, fork) if fork else going.lab
         due = {} if fork or going.reread_from else missing_prerequisites(lab, going.spec, going.history)
 
-        async def stand_on() -> dict[str, Frozen]:
+        async def stand_on() -> dict[str, events.Frozen]:
             if ready is not None:
                 await ready()
             return await self._all_of(due, make or self.execute_new)
@@ -339,12 +326,12 @@ class Driver:
         with Journal(self.folder / f"{going.id}.jsonl", new=True) as written:
             return await self.execute(going, written)
 
-    async def _all_of(self, due: Mapping[str, Prerequisite | Frozen], make: Make) -> dict[str, Frozen]:
+    async def _all_of(self, due: Mapping[str, Prerequisite | events.Frozen], make: Make) -> dict[str, events.Frozen]:
         """The prerequisites' results by item, made one after another; those without a result are left out."""
         found = {item: await self._record_of(first, make) for item, first in due.items()}
         return {item: record for item, record in found.items() if record is not None}
 
-    async def _record_of(self, first: Prerequisite | Frozen, make: Make) -> Frozen | None:
+    async def _record_of(self, first: Prerequisite | events.Frozen, make: Make) -> events.Frozen | None:
         """The result of one prerequisite. If it is wanted and missing, it is made now, once for all runs that need
         it.
         """

@@ -105,10 +105,20 @@ class Watch:
         return bool(news) or bool(partial)
 
 
+IMPORTED = "imported"
+"""The name of the record that says who sent an imported run."""
+
+
 class RunNotFoundError(ExplainError, LookupError):
     """There is no journal of that name, or none that this app can read; the message says which."""
 
     title = "There is no such run"
+
+
+class RunSealedError(RunNotFoundError):
+    """The visitor sees only the parts of the run that they have predicted; the message says what to do."""
+
+    title = "This run is sealed"
 
 
 class NewerRunError(RunNotFoundError):

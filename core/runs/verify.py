@@ -23,10 +23,11 @@ from ..labs.base.lab import Lab
 from ..labs.base.spec import Spec
 from ..rulesets import PARSER_NAMES
 from ..transcript import Transcript, name_of, transcript
-from .bundle import IMPORTED, from_path
+from .bundle import from_path
 from .context import is_same, recorded
 from .driver import narrowed, new_reading
 from .engine import RunIO, app_version, execute
+from .library import IMPORTED
 
 log = logging.getLogger(__name__)
 

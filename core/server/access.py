@@ -19,7 +19,7 @@ from ..runs.context import Resolve
 from ..runs.driver import ForkPlan
 from ..runs.engine import UserInput
 from ..runs.labels import BY, Audited, Foretold, Kept, Label, Played
-from ..runs.library import RunNotFoundError, Watch
+from ..runs.library import RunNotFoundError, RunSealedError, Watch
 from ..transcript import Transcript, name_of
 from . import roles
 from .jobs import JobRunner, Replaying
@@ -48,12 +48,6 @@ class CookiesNeededError(AccessDeniedError):
 
     def __init__(self) -> None:
         super().__init__(COOKIES_NEEDED)
-
-
-class RunSealedError(RunNotFoundError):
-    """The visitor sees only the parts of the run that they have predicted; the message says what to do."""
-
-    title = "This run is sealed"
 
 
 class Visitor(NamedTuple):

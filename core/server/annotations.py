@@ -11,18 +11,9 @@ from typing import IO, NamedTuple
 from .. import journal
 from ..events import Event, Frozen, Recorded, Shared, Started
 from ..journal import Journal, NewerSchemaError
+from ..runs import library
 from ..runs.context import recorded
 from ..runs.labels import ABOUT, BY, Kept, Played, Sealing, guesses, path_of
-from ..runs.library import (
-    RunLibrary,
-    RunNotFoundError,
-    events_in,
-    kept_path,
-    of_today,
-    said_path,
-    sealed_path,
-    shared_path,
-)
 from .quotas import check_stored
 
 _AWAY = 100
@@ -45,7 +36,7 @@ class Annotations:
 
     def __init__(
         self,
-        journals: RunLibrary,
+        journals: library.RunLibrary,
         ended: Callable[[str], None] = lambda run_id: None,
         forget: Callable[[Iterable[Event]], None] = lambda events: None,
     ) -> None:
@@ -95,7 +86,7 @@ class Annotations:
 
     def cached_events(self, run_id: str, who: str) -> tuple[Recorded, ...]:
         """What that person said about the run, cached in memory until it changes. Raises RunNotFoundError."""
-        return tuple(event for event in events_in(self._said(run_id, who)) if isinstance(event, Recorded))
+        return tuple(event for event in library.events_in(self._said(run_id, who)) if isinstance(event, Recorded))
 
     def labels(self, run_id: str) -> dict[str, list[Recorded]]:
         """The labels of the run's cases and trials (`core.runs.labels`), by the name under which each person labels.
@@ -111,27 +102,27 @@ class Annotations:
     def share(self, run_id: str, shared: bool) -> None:
         """Let everyone view a run, or only its owner again. Raises RunNotFoundError."""
         if self._journals.is_recording(run_id):
-            raise RunNotFoundError(f"{run_id} is a recording, which everyone may open.")
-        path = shared_path(self._journals.local_path(run_id))
+            raise library.RunNotFoundError(f"{run_id} is a recording, which everyone may open.")
+        path = library.shared_path(self._journals.local_path(run_id))
         self._add(run_id, path, Shared(run=path.stem, shared=shared))
 
     def seal(self, run_id: str, sealed: bool) -> None:
         """Seal a run, so that others see only what they have predicted, or unseal it. Raises RunNotFoundError."""
         if self._journals.is_recording(run_id):
-            raise RunNotFoundError(f"{run_id} is a recording, which everyone may open.")
-        path = sealed_path(self._journals.local_path(run_id))
+            raise library.RunNotFoundError(f"{run_id} is a recording, which everyone may open.")
+        path = library.sealed_path(self._journals.local_path(run_id))
         self._add(run_id, path, recorded(path.stem, Sealing(sealed=sealed), "run"))
 
     def save_run_settings(self, run_id: str, kept: Kept, owner: str = "") -> None:
         """Set the run's title and whether it is hidden. Raises RunNotFoundError."""
         if self._journals.is_recording(run_id):
-            raise RunNotFoundError(f"{run_id} is a recording, which cannot be changed.")
-        path = kept_path(self._journals.local_path(run_id))
+            raise library.RunNotFoundError(f"{run_id} is a recording, which cannot be changed.")
+        path = library.kept_path(self._journals.local_path(run_id))
         self._add(run_id, path, recorded(path.stem, kept, "run"), owner)
 
     def run_settings(self, run_id: str) -> Kept:
         """The title that the owner gave the run, and whether they hid it. Raises RunNotFoundError."""
-        path = kept_path(self._journals.local_path(run_id))
+        path = library.kept_path(self._journals.local_path(run_id))
         said = journal.read(path).events if path.exists() else []
         return Kept.model_validate(said[-1].data) if said and isinstance(said[-1], Recorded) else Kept()
 
@@ -142,7 +133,7 @@ class Annotations:
         """
         path = self._journals.path(run_id)
         if self._journals.is_recording(run_id):
-            raise RunNotFoundError(f"{run_id} is a recording, which cannot be deleted.")
+            raise library.RunNotFoundError(f"{run_id} is a recording, which cannot be deleted.")
         # The lock keeps others from continuing the run meanwhile.
         with Journal(self._journals.local_path(run_id)):
             # The cached answers of a run that a later version wrote stay.
@@ -167,7 +158,7 @@ class Annotations:
     def undo(self, run_id: str, who: str = "") -> None:
         """Restore a run that `who` deleted. Raises RunNotFoundError if there is none."""
         if run_id not in self.deleted(who):
-            raise RunNotFoundError(f"{run_id} can no longer be restored.")
+            raise library.RunNotFoundError(f"{run_id} can no longer be restored.")
         # Extracted elsewhere first, so that a failure restores no half of a run.
         with TemporaryDirectory(prefix=".undone-", dir=self._journals.folder) as aside:
             with zipfile.ZipFile(self._away[run_id].file) as away:
@@ -181,7 +172,7 @@ class Annotations:
         """Append `event` to a journal about a run; begin the journal if it is new."""
         with Journal(path) as written:
             if written.is_new:
-                with of_today():
+                with library.of_today():
                     begun = journal.first_event(self._journals.path(run_id))
                 lab = begun.lab if begun else ""
                 written.append(Started(run=path.stem, lab=lab, spec={}, seed=0, about=run_id, owner=owner))
@@ -189,4 +180,4 @@ class Annotations:
         self._ended(path.stem)
 
     def _said(self, run_id: str, who: str) -> Path:
-        return said_path(self._journals.local_path(run_id), who)
+        return library.said_path(self._journals.local_path(run_id), who)

@@ -16,21 +16,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 from pydantic_core import to_json
 
+from .. import events
 from ..datasets.own import title_without_folder
-from ..events import (
-    Answered,
-    Asked,
-    Dropped,
-    Event,
-    Failed,
-    Finished,
-    Recorded,
-    Resumed,
-    Rules,
-    Scored,
-    Shared,
-    Started,
-)
 from ..journal import from_line
 from ..labs.base.declared import FACETS
 from ..labs.base.lab import Lab
@@ -62,7 +49,7 @@ class Rows:
         self.resumed: set[str] = set()
         """Resumed runs: their earlier drops for an error are to be deleted, since what failed is asked again."""
 
-    def read(self, run: Row, lines: Iterable[bytes]) -> Iterator[Event]:
+    def read(self, run: Row, lines: Iterable[bytes]) -> Iterator[events.Event]:
         """The events of `lines`, which follow what is known of `run`. A line that holds none is noted in `faults`."""
         for number, line in enumerate(lines, start=run["lines"] + 1):
             try:
@@ -98,24 +85,24 @@ class Rows:
         key = tuple(row[column] for column in self.tables[table].key)
         self.by_table.setdefault(table, {})[key] = row
 
-    def add(self, run: Row, event: Event) -> None:
+    def add(self, run: Row, event: events.Event) -> None:
         """Make the rows of one event that passed `check`, and update the run's row `run`."""
         name, at = run["run"], utc(event.at)
         _carry_on(run, event, at)
         match event:
-            case Asked() | Answered() | Failed() if event.call is not None:
+            case events.Asked() | events.Answered() | events.Failed() if event.call is not None:
                 self._call(name, event.call, at).update(_call_fields(event, at))
-            case Resumed():
+            case events.Resumed():
                 drops = self.by_table.get("drops", {}).items()
                 self.by_table["drops"] = {
                     key: row for key, row in drops if (row["run"], row["reason"]) != (name, "error")
                 }
                 self.resumed.add(name)
-            case Recorded():
+            case events.Recorded():
                 self._record(run, event, at)
-            case Dropped():
+            case events.Dropped():
                 self.put("drops", {**_picked(event, _DROPPED), "run": name, "rules": event.rules or "", "at": at})
-            case Scored():
+            case events.Scored():
                 ours = {**_picked(event, _SCORED), "detail": as_json(event.detail), "run": name, "at": at}
                 self.put("scores", self._fitted("scores", ours, _picked(event, ("value", "low", "high"))))
 
@@ -125,7 +112,7 @@ class Rows:
             rows[run, call] = {**dict.fromkeys(self.tables["calls"].columns), "run": run, "call": call, "at": at}
         return rows[run, call]
 
-    def _record(self, run: Row, event: Recorded, at: datetime) -> None:
+    def _record(self, run: Row, event: events.Recorded, at: datetime) -> None:
         name, case = run["run"], event.case
         table = self.records.get(event.record)
         if table is None and not event.by and event.record in (BEGUN, RESULT):
@@ -144,7 +131,7 @@ class Rows:
             else:
                 self.put(table, self._fitted(table, ours, event.data))
 
-    def _case(self, run: Row, event: Recorded, at: datetime) -> None:
+    def _case(self, run: Row, event: events.Recorded, at: datetime) -> None:
         """Complete a case's row with what is known about it now."""
         columns = self.tables["cases"].columns
         name, case = run["run"], event.case
@@ -190,17 +177,17 @@ def new_run(name: str) -> Row:
     return row | dict.fromkeys(("answered", "failed", "bytes", "lines"), 0)
 
 
-def check(event: Event) -> None:
+def check(event: events.Event) -> None:
     """Check an event's numbers. Raises ValueError if one is too large to store."""
     match event:
-        case Started():
+        case events.Started():
             numbers: tuple[int | None, ...] = (event.seed,)
-        case Asked():
+        case events.Asked():
             numbers = (event.repeat,)
-        case Answered():
+        case events.Answered():
             thought = event.thinking.tokens if event.thinking else None
             numbers = (event.usage.prompt_tokens, event.usage.completion_tokens, thought)
-        case Scored():
+        case events.Scored():
             numbers = (event.n, event.of)
         case _:
             return
@@ -209,16 +196,16 @@ def check(event: Event) -> None:
             raise ValueError("a number too large to store")
 
 
-def _carry_on(run: Row, event: Event, at: datetime) -> None:
+def _carry_on(run: Row, event: events.Event, at: datetime) -> None:
     last = run.get("last_at") or at
-    if run["status"] == "running" and not isinstance(event, Resumed):
+    if run["status"] == "running" and not isinstance(event, events.Resumed):
         run["seconds"] += max(0.0, (at - last).total_seconds())
     run["last_at"] = max(last, at)
-    if isinstance(event, Answered | Scored | Dropped):
+    if isinstance(event, events.Answered | events.Scored | events.Dropped):
         # The most frequent events change nothing else.
         return
     match event:
-        case Started():
+        case events.Started():
             run["at"] = at
             run.update(_picked(event, _STARTED))
             run["forked_from"] = event.forked_from.run if event.forked_from else ""
@@ -226,19 +213,19 @@ def _carry_on(run: Row, event: Event, at: datetime) -> None:
             title, dataset = (_text(event.spec, name) or "" for name in ("title", "dataset"))
             run["title"] = title_without_folder(title, dataset) or None
             run["model"] = _text(event.spec, "model")
-        case Resumed():
+        case events.Resumed():
             run.update(status="running", finished_at=None, error=None, message=None, hint=None)
-        case Shared():
+        case events.Shared():
             run["shared"] = event.shared
-        case Asked() if not run.get("model"):
+        case events.Asked() if not run.get("model"):
             run["model"] = event.model
-        case Recorded() if event.record == BEGUN and not event.by:
+        case events.Recorded() if event.record == BEGUN and not event.by:
             run["title"] = run.get("title") or _text(event.data, "title")
             of = event.data.get("of")
             run["cases"] = of if fits(of, "BIGINT") else None
-        case Failed() if event.call is None:
+        case events.Failed() if event.call is None:
             run.update(_picked(event, _NOTHING_WRONG))
-        case Finished():
+        case events.Finished():
             run.update(status=event.status, finished_at=at)
 
 
@@ -250,7 +237,7 @@ def _text(fields: Mapping[str, Any], name: str) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _reading(reading: object, rules: Rules) -> Row:
+def _reading(reading: object, rules: events.Rules) -> Row:
     fields = reading if isinstance(reading, dict) else {}
     return {column: fields.get(name) for name, column in _READ[rules]}
 
@@ -263,15 +250,15 @@ _THOUGHT = ("thinking", "thinking_tokens", "sent", "served_model", "served_finge
 _UNANSWERED: Row = dict.fromkeys((*_ANSWER, "prompt_tokens", "completion_tokens", "tool_calls", *_THOUGHT))
 
 
-def _call_fields(event: Asked | Answered | Failed, at: datetime) -> Row:
+def _call_fields(event: events.Asked | events.Answered | events.Failed, at: datetime) -> Row:
     who = _picked(event, ("role", "model"))
-    if isinstance(event, Asked):
+    if isinstance(event, events.Asked):
         asked = _picked(event, ("case", "item", "trial", "prompt", "repeat"))
         asked |= {name: as_json(value) for name, value in _picked(event, ("messages", "sampling", "tools")).items()}
         return {**_UNANSWERED, **_NOTHING_WRONG, **who, **asked, "at": at}
     # If the line with the request is lost, the answer still says where it belongs.
     where = {name: value for name, value in _picked(event, ("case", "trial")).items() if value}
-    if isinstance(event, Answered):
+    if isinstance(event, events.Answered):
         tokens = _picked(event.usage, ("prompt_tokens", "completion_tokens"))
         answer = {**_picked(event, _ANSWER), **tokens, "tool_calls": as_json(event.tool_calls)}
         thought, served = event.thinking, event.served

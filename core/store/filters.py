@@ -13,9 +13,8 @@ from typing import NamedTuple
 from ..charts.marks import EXTRA
 from ..labs.base.declared import FACETS
 from ..models.ids import CONTROL
-from ..runs.bundle import IMPORTED
-from .queries import SEEN
-from .rereadings import REPLACED
+from ..runs.library import IMPORTED
+from .run_list import REPLACED, SEEN
 
 TITLES = {
     "lab": "Lab",

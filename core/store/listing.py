@@ -17,8 +17,7 @@ from ..labs.base.declared import FACETS, Cases
 from ..labs.base.lab import Lab
 from ..statistics import Interval, interval_of_trials
 from .filters import OWN_LABELS, ROBOT, STATUS, Filter, Values, condition, facet_of, rows_in_calls
-from .queries import SEEN
-from .rereadings import versions
+from .run_list import SEEN, versions
 from .schema import quoted, quoted_names, table_of
 from .store import SECONDS, Store
 

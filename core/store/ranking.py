@@ -8,7 +8,7 @@ from ..text import embed
 from ..text.compare import content_words
 from . import vectors
 from .listing import Listed, RowPlace, Selection
-from .queries import SEEN
+from .run_list import SEEN
 from .schema import quoted, quoted_names
 
 NEAREST = 500

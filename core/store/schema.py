@@ -19,12 +19,13 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from ..events import Frozen
-from ..labs.base.lab import Lab
 from ..rulesets import columns_of
 from ..transcript import name_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+    from ..labs.base.lab import Lab
 
 TABLES = Path(__file__).with_name("tables.sql").read_text(encoding="utf-8")
 """Makes the tables that every lab has."""

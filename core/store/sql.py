@@ -24,8 +24,8 @@ from .. import duckdb_worker, policy
 from ..package_data import DATA
 from ..runs.fairness import WHOSE, FairSemaphore
 from . import query_process
-from .queries import SEEN
 from .query_process import QueryRequest
+from .run_list import SEEN
 from .schema import GENERIC
 from .store import QueryRefusedError, Store
 

@@ -18,13 +18,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..errors import ExplainError
-from ..labs.base.lab import Lab
 from ..package_data import COMMAND
 from . import schema
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, Statement
     from pandas import DataFrame
+
+    from ..labs.base.lab import Lab
 
 T = TypeVar("T")
 

@@ -21,7 +21,7 @@ from ..runs.engine import PRIOR
 from ..score import Score
 from ..statistics import FEW, Kind, Pair, of_items, power_of_pairs
 from ..statistics.comparisons import compare_where_equal
-from ..store.matching import ITSELF
+from ..store.comparing import ITSELF
 from ..text import templates
 from ..transcript import transcript
 from . import paper_tables, table_cells

@@ -18,7 +18,7 @@ from core.models.ids import is_control
 from core.optional import OptionalPart
 from core.sandbox import sandbox
 from core.server.quotas import QuotaExceededError
-from core.store import queries
+from core.store import run_list
 from core.store.store import Store, StoreError
 from core.text.display import count_noun
 from pages import addresses
@@ -65,7 +65,7 @@ def _asked() -> set[str]:
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def _models_of_runs(_store: Store, viewer: str | None, changes: int) -> set[str]:
-    return set(queries.runs(_store, viewer=viewer)["model"].dropna())
+    return set(run_list.runs(_store, viewer=viewer)["model"].dropna())
 
 
 def draw_used() -> None:

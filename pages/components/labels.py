@@ -16,9 +16,9 @@ from core.labs.base.report import Trial
 from core.runs import labels
 from core.runs.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label, Scheme, SchemeError
 from core.server.quotas import QuotaExceededError
-from core.store import label_agreement
+from core.store import audits
+from core.store.audits import Judge
 from core.store.filters import label_facet
-from core.store.label_agreement import Judge
 from core.store.listing import RowPlace, Selection
 from core.store.store import Store, StoreError
 from core.transcript import Transcript, name_of
@@ -75,7 +75,7 @@ def is_blind(scheme: str = "") -> bool:
     store, who = _store(), session.runs().labeller
     names = [scheme] if scheme else [one.name for one in schemes()]
     return store is not None and any(
-        label_agreement.is_blind(label_agreement.own_labels(store, name, session.viewer()), who) for name in names
+        audits.is_blind(audits.own_labels(store, name, session.viewer()), who) for name in names
     )
 
 
@@ -87,10 +87,10 @@ def labellers() -> list[Labeller]:
     if store is None:
         return []
     titles = {one.name: one.shown for one in schemes()}
-    judges = {one.run: judge_title(one) for one in label_agreement.judges(store, viewer)}
+    judges = {one.run: judge_title(one) for one in audits.judges(store, viewer)}
     found: list[Labeller] = []
     people = dict[str, int]()
-    for scheme, who, is_judge in label_agreement.labellers_by_scheme(store, viewer):
+    for scheme, who, is_judge in audits.labellers_by_scheme(store, viewer):
         if is_judge or who == own:
             by = judges.get(who, "a judge, not tested") if is_judge else "you"
         elif is_blind(scheme):
@@ -145,7 +145,7 @@ def _others(run_id: str, case: str) -> None:
         if one.is_own or not (said := here.get((one.scheme, one.who))):
             continue
         words = plain(f"{one.title}: {said}")
-        if trial := label_agreement.judgement_of(store, one.who, run_id, case):
+        if trial := audits.judgement_of(store, one.who, run_id, case):
             to = {"run": one.who, "case": CASE, "trial": trial}
             st.page_link(addresses.CASE, label=words, icon=":material/gavel:", query_params=to)
         else:
@@ -194,12 +194,10 @@ def _agreement(known: tuple[Scheme, ...]) -> None:
     store = _store()
     for scheme in known if store else ():
         assert store is not None
-        labels = label_agreement.own_labels(store, scheme.name, session.viewer())
+        labels = audits.own_labels(store, scheme.name, session.viewer())
         st.markdown(f"**{plain(scheme.shown)}**")
-        st.caption(
-            plain(f"{len(labels):,} cases labelled. {label_agreement.scheme_agreement(labels, scheme).sentence}")
-        )
-        if label_agreement.is_blind(labels, session.runs().labeller):
+        st.caption(plain(f"{len(labels):,} cases labelled. {audits.scheme_agreement(labels, scheme).sentence}"))
+        if audits.is_blind(labels, session.runs().labeller):
             st.caption(BLIND)
 
 
@@ -262,7 +260,7 @@ class _Labelling:
     def draw(self) -> None:
         keys = iter(KEYS)
         hints = []
-        known = label_agreement.tags(self.store, self.viewer) if self.store else []
+        known = audits.tags(self.store, self.viewer) if self.store else []
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="label-verdicts"):
             for one in self.lab.listing.judgements:
                 # A parsed value can only be judged if there is one.
@@ -305,7 +303,7 @@ class _Labelling:
     def _shown(self, one: Judgement) -> str:
         assert self.read is not None
         value = getattr(self.read.repaired, one.of)
-        return label_agreement.UNREAD if value is None else shortened(lab_page.all_words().get(value) or value, 40)
+        return audits.UNREAD if value is None else shortened(lab_page.all_words().get(value) or value, 40)
 
     def _button(self, words: str, key: str, is_said: bool, change: Callable[[Label], Label]) -> None:
         kind: Literal["primary", "secondary"] = "primary" if is_said else "secondary"
@@ -397,7 +395,7 @@ class _Labelling:
         sayings = [
             reader_accuracy.labelled_right_words(found) for found in reader_accuracy.of_lab(self.lab).get(one, [])
         ]
-        if people := label_agreement.labellers(self.store, self.lab, one, self.viewer):
+        if people := audits.labellers(self.store, self.lab, one, self.viewer):
             sayings.append(
                 f"of {people.n:,} that two or more of {people.people} people judged, on {people.agreed:,} they agree"
             )

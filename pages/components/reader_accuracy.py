@@ -8,9 +8,8 @@ from core import entry
 from core.labs.base.declared import Judgement
 from core.labs.base.lab import Lab
 from core.rulesets import PARSER_NAMES, RULES
-from core.store import audits, label_agreement, queries
-from core.store.audits import AuditDraw, ReaderAccuracy
-from core.store.label_agreement import LabelledRight
+from core.store import audits, run_list
+from core.store.audits import AuditDraw, LabelledRight, ReaderAccuracy
 from core.store.store import Store, StoreError
 from core.text.display import count_noun
 from pages import addresses
@@ -34,9 +33,7 @@ def of_lab(lab: Lab) -> dict[Judgement, list[LabelledRight]]:
 @st.cache_data(max_entries=32, show_spinner=False)
 def _found(_store: Store, lab: str, viewer: str | None, changes: int) -> dict[str, list[LabelledRight]]:
     declared = entry.labs()[lab]
-    return {
-        one.name: label_agreement.labelled_right(_store, declared, one, viewer) for one in declared.listing.judgements
-    }
+    return {one.name: audits.labelled_right(_store, declared, one, viewer) for one in declared.listing.judgements}
 
 
 def draw_for_call(run_id: str, role: str, model: str, read: bool) -> None:
@@ -56,7 +53,7 @@ def draw_for_call(run_id: str, role: str, model: str, read: bool) -> None:
 
 def _lab(run_id: str) -> Lab | None:
     try:
-        return entry.labs().get(queries.lab_of(entry.keeper().store, run_id) or "")
+        return entry.labs().get(run_list.lab_of(entry.keeper().store, run_id) or "")
     except StoreError:
         return None
 

@@ -16,8 +16,8 @@ from core.labs.base.spec import Spec
 from core.report.comparison_text import left_out
 from core.scene import Bar, Mark, RunScene, Scene
 from core.server.quotas import QuotaExceededError
-from core.store import matching
-from core.store.matching import TestedItem
+from core.store import comparing
+from core.store.comparing import TestedItem
 from core.text.display import count_noun
 from core.transcript import Transcript
 from pages import addresses
@@ -204,8 +204,8 @@ def of_tiles(run: RunScene, tried: Callable[[str, str], TestedItem], words: Mapp
 
 
 def aligned(columns: Sequence[Sequence[SideCell]], judged: Judged | None = None) -> list[SideRow]:
-    """Match the tests of the runs row by row, with `core.store.matching`."""
-    met = matching.match_tests([[cell.tried for cell in column] for column in columns], judged)
+    """Match the tests of the runs row by row, with `core.store.comparing`."""
+    met = comparing.match_tests([[cell.tried for cell in column] for column in columns], judged)
     return [
         SideRow(tuple(None if at is None else column[at] for at, column in zip(places, columns, strict=True)))
         for places in met

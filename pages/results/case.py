@@ -11,24 +11,49 @@ from core import entry, home
 from core.events import Event, Scored
 from core.labs.base.lab import Lab
 from core.report import evidence
-from core.report.evidence import cases_of, scene_for
+from core.report.evidence import CallEvidence, cases_of, scene_for
 from core.report.scenes import item_title, of_case, story
 from core.runs import verify
-from core.runs.library import RunNotFoundError
-from core.server.access import RunSealedError
+from core.runs.library import RunNotFoundError, RunSealedError
 from core.server.quotas import QuotaExceededError
-from core.store import rereadings
+from core.store import run_list
 from core.store.store import StoreError
 from core.text.display import numbers
-from core.transcript import Transcript, name_of, transcript
+from core.transcript import Call, Transcript, name_of, transcript
 from pages import addresses
-from pages.components import fork, lab_page, labels, recordings, run_view, session
-from pages.components.calls import inspector
+from pages.components import fork, lab_page, labels, reader_accuracy, recordings, run_view, session
 from pages.components.run import actions, damage, go_on, link, named_in_address, problems, size, title
 from pages.components.tables import as_csv
 from pages.components.text import plain
 from pages.components.throttle import PACE, waits
 from pages.viewer.component import stage
+
+# The call inspector: what was sent, what came back, and how it was parsed. Every figure links to it.
+
+
+LONG = 2_000
+"""Characters beyond which a text, such as worked examples, gets its own scroll bar."""
+
+
+def inspector(call: Call, behind: CallEvidence) -> None:
+    """Draw one call; `behind` is its evidence."""
+    asked = call.asked
+    # A button, because a link to the page it is on would not change the address.
+    if st.button(
+        "Edit this answer and continue",
+        icon=":material/fork_right:",
+        type="tertiary",
+        key=f"fork-{asked.run}-{asked.call}-begin",
+    ):
+        named = {"case": st.query_params["case"]} if st.query_params.get("case") else {}
+        st.switch_page(addresses.CASE, query_params={"run": asked.run, **named, "fork": asked.call})
+    for part in behind.parts:
+        st.markdown(f"**{plain(part.label)}**")
+        st.code(part.text, language=None, wrap_lines=True, height=400 if len(part.text) > LONG else "content")
+    reader_accuracy.draw_for_call(
+        asked.run, asked.role, asked.model, any(part.label == "Read as" for part in behind.parts)
+    )
+
 
 STEP, LONGEST_REPLAY = 1.2, 60.0
 """Seconds for each step of a replay, and at most for all of them."""
@@ -219,7 +244,7 @@ def _versions(run_id: str, lab: Lab) -> None:
     """If the answers were parsed several times, say which version this is, which one counts, and what has changed."""
     with suppress(StoreError):
         store, viewer = entry.keeper().store, session.viewer()
-        known = {one.run: one for one in rereadings.versions(store, run_id, viewer)}
+        known = {one.run: one for one in run_list.versions(store, run_id, viewer)}
         if len(known) < 2 or run_id not in known:
             return
         here = known[run_id]
@@ -227,8 +252,8 @@ def _versions(run_id: str, lab: Lab) -> None:
             if here.of:
                 st.markdown("**The answers of an earlier run, parsed again by a later version.**")
             if here.of in known:
-                changes, of = rereadings.changed(store, here.of, run_id)
-                st.markdown(plain(rereadings.changes_sentence(changes, of, lab_page.all_words())))
+                changes, of = run_list.changed(store, here.of, run_id)
+                st.markdown(plain(run_list.changes_sentence(changes, of, lab_page.all_words())))
                 st.page_link(addresses.CASE, label="The earlier parse", query_params={"run": here.of})
             counts = next((one.run for one in known.values() if one.counts), run_id)
             if counts == run_id:

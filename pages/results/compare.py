@@ -16,11 +16,10 @@ from core.models.ids import is_control
 from core.report import comparison_text
 from core.statistics import Pair
 from core.statistics.comparisons import MOST
-from core.store import comparing, listing, matching
-from core.store.comparing import Compared
+from core.store import comparing, listing
+from core.store.comparing import NO_VERDICT, Compared, ComparisonRequest, Match, NotComparableError
 from core.store.filters import TITLES, Filter, from_query
 from core.store.listing import RowPlace, Selection
-from core.store.matching import NO_VERDICT, ComparisonRequest, Match, NotComparableError
 from core.store.store import QueryRefusedError, Store
 from pages import addresses
 from pages.components import lab_page, session, tables, throttle
@@ -28,7 +27,7 @@ from pages.components.side_by_side import told_apart
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
 from pages.components.widgets import short
-from pages.results import address, example, facets, lists, opened_case
+from pages.results import address, example, facets, lists
 from pages.results.example import EXAMPLE
 from pages.results.facets import words
 
@@ -231,7 +230,7 @@ def _matrix(looked: Selection, compared: Compared, judged: Judged, names: list[s
         page = st.pagination(pages, key=key, max_visible_pages=5) if pages > 1 else 1
         first = (page - 1) * listing.PAGE + 1
         st.markdown(f"**{first:,}–{min(total, first + listing.PAGE - 1):,}** of {total:,}: {counts}.")
-    found = matching.matrix(looked.store, compared.asked, compared.keys[first - 1 : first - 1 + listing.PAGE].tolist())
+    found = comparing.matrix(looked.store, compared.asked, compared.keys[first - 1 : first - 1 + listing.PAGE].tolist())
     one, whole = judged.one.capitalize(), judged.whole.capitalize() or "Title"
     shown = {one: list(found["about"])} if (found["about"] != "").any() else {whole: list(found["title"])}
     if (found["among"] != "").any():
@@ -253,13 +252,13 @@ def _matrix(looked: Selection, compared: Compared, judged: Judged, names: list[s
         i = list(shown).index(column) - ahead
         return found[f"place_{i}"].iloc[row] if 0 <= i < len(names) else None
 
-    table, beside_it = (st.container(), None) if at is None else st.columns(opened_case.WIDTHS, gap="medium")
+    table, beside_it = (st.container(), None) if at is None else st.columns(lists.WIDTHS, gap="medium")
     with table:
         tables.table(
             pd.DataFrame(shown),
             key,
             "Items by what is compared; a click on an outcome opens its case",
-            **opened_case.clickable(key, len(found), place),
+            **lists.clickable(key, len(found), place),
             column_config={
                 one: st.column_config.TextColumn(width="medium" if at is None else 150),
                 whole: st.column_config.TextColumn(width="medium"),
@@ -269,8 +268,8 @@ def _matrix(looked: Selection, compared: Compared, judged: Judged, names: list[s
         tables.as_csv(lambda: _whole(looked, compared.asked, names), "comparison")
     if at is not None and beside_it is not None:
         with beside_it:
-            opened_case.close()
-            opened_case.draw(looked, at)
+            lists.close()
+            lists.draw_open_case(looked, at)
 
 
 def _own_columns(looked: Selection, found: pd.DataFrame, subjects: int) -> dict[str, list[str]]:
@@ -296,7 +295,7 @@ def _cell(value: float | None, times: int, said: Sequence[str]) -> str:
 
 def _whole(looked: Selection, asked: ComparisonRequest, names: list[str]) -> pd.DataFrame:
     """Return the whole table for download."""
-    found = matching.matrix(looked.store, asked)
+    found = comparing.matrix(looked.store, asked)
     columns: dict[str, object] = {"agree": found["agree"], "title": found["title"], "about": found["about"]}
     columns |= _own_columns(looked, found, len(names))
     columns["all else that is equal"] = found["among"]
@@ -353,7 +352,7 @@ def main() -> None:
     try:
         with waits("Comparing …"):
             compared = _found(store, query, viewer, looked.stopped, keeper.changes)
-        judged = matching.judged_of(store, compared.asked.lab)
+        judged = comparing.judged_of(store, compared.asked.lab)
         lab_and_match(_labs(looked, query), compared, judged)
         doubt(compared)
         names = _names(looked, by, [one.name for one in subjects])

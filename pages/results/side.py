@@ -8,28 +8,12 @@ from core.models.ids import is_control
 from core.report import run_scene
 from core.runs.library import RunNotFoundError
 from core.scene import Emphasis, Part, Scene, with_spans
-from core.store.matching import TestedItem
+from core.store.comparing import TestedItem
 from core.text.compare import pieces
 from pages import addresses
-from pages.components import lab_page, run_view, session
+from pages.components import lab_page, run_view, session, side_by_side
 from pages.components.run import link_to, stopped
 from pages.components.run_view import Shown
-from pages.components.side_by_side import (
-    LOOKS,
-    MOST,
-    SideCell,
-    SideRow,
-    aligned,
-    anchor,
-    finding,
-    of_cards,
-    of_plot,
-    of_tiles,
-    outcome_bars,
-    strip,
-    told_apart,
-    verdict_line,
-)
 from pages.components.text import emphasised, plain, shortened
 from pages.components.throttle import PACE
 from pages.components.widgets import short
@@ -46,10 +30,10 @@ def draw(shown: list[Shown], lab: Lab) -> None:
     (_listed if is_list else _on_stage)(shown, lab)
 
 
-def _parting(rows: list[SideRow], shown: list[Shown], names: list[str], lab: Lab, one: str) -> None:
+def _parting(rows: list[side_by_side.SideRow], shown: list[Shown], names: list[str], lab: Lab, one: str) -> None:
     """Say what differs between the runs; `one` is what a test or case is called."""
     with st.container(border=True, gap="xsmall", key="parting"):
-        headline, more = finding(rows, names, one)
+        headline, more = side_by_side.finding(rows, names, one)
         if len(shown) < 2:
             headline, more = "There is nothing to compare it with.", []
         elif any(one.active for one in shown):
@@ -70,14 +54,14 @@ def _on_stage(shown: list[Shown], lab: Lab) -> None:
     tried = [_tried(one, lab, one.case) for one in shown]
     views = [one.view for one in shown]
     answers = lab_page.page_of(lab).compares_answers
-    each = [of_cards(lab, *one, answers) for one in zip(made, views, tried, strict=True)]
-    rows = told = aligned(each, lab.listing.judged)
-    one_is, stretches = made[0].one, [of_plot(*one) for one in zip(made, tried, strict=True)]
+    each = [side_by_side.of_cards(lab, *one, answers) for one in zip(made, views, tried, strict=True)]
+    rows = told = side_by_side.aligned(each, lab.listing.judged)
+    one_is, stretches = made[0].one, [side_by_side.of_plot(*one) for one in zip(made, tried, strict=True)]
     if lab.listing.main_trial:
         whole = [[cell for cell in _cases(one, lab) if cell.tried.case == one.case] for one in shown]
-        told = aligned(whole, lab.listing.judged)
+        told = side_by_side.aligned(whole, lab.listing.judged)
     elif any(stretches):
-        one_is, told = "interval", aligned(stretches, lab.listing.judged)
+        one_is, told = "interval", side_by_side.aligned(stretches, lab.listing.judged)
     names = _speakers(shown, lab)
     _parting(told, shown, names, lab, one_is)
     drawn = [_against(scene, one, made) for scene, one in zip(made, shown, strict=True)]
@@ -97,17 +81,17 @@ def _on_stage(shown: list[Shown], lab: Lab) -> None:
             _way(one, name, one.case)
 
 
-def _in_short(made: list[Scene], rows: list[SideRow], one: str) -> list[Scene]:
+def _in_short(made: list[Scene], rows: list[side_by_side.SideRow], one: str) -> list[Scene]:
     """Return the scenes with a verdict of one line each, and bars over the rows of all runs. If no row is in all of
     them, each line is about the run's own rows. What the verdict says otherwise follows below.
     """
     met = [row for row in rows if row.is_shared] or rows
     marks = [[cell.state for row in met if (cell := row.cells[at])] for at in range(len(made))]
-    bars = outcome_bars(marks, made[0].words) if met and met[0].is_shared else [()] * len(made)
+    bars = side_by_side.outcome_bars(marks, made[0].words) if met and met[0].is_shared else [()] * len(made)
     found = []
     for scene, own, drawn in zip(made, marks, bars, strict=True):
         if (verdict := scene.verdict) is not None:
-            line = Part(text=verdict_line(own, verdict.mark, scene.words, one))
+            line = Part(text=side_by_side.verdict_line(own, verdict.mark, scene.words, one))
             doubt = (Part(text=verdict.doubt),) if verdict.doubt else ()
             more = (verdict.headline, *doubt, *verdict.more)
             verdict = verdict.model_copy(update={"headline": line, "bars": drawn, "doubt": "", "more": more})
@@ -133,8 +117,8 @@ def _against(scene: Scene, one: Shown, made: list[Scene]) -> Scene:
 
 def _listed(shown: list[Shown], lab: Lab) -> None:
     """List the cases of each run, row by row."""
-    names = told_apart([_line(one, lab) for one in shown])
-    rows = aligned([_cases(one, lab) for one in shown], lab.listing.judged)
+    names = side_by_side.told_apart([_line(one, lab) for one in shown])
+    rows = side_by_side.aligned([_cases(one, lab) for one in shown], lab.listing.judged)
     _parting(rows, shown, names, lab, lab.run_summary.case_noun)
     if going := [(one, name) for one, name in zip(shown, names, strict=True) if one.active]:
         run_view.far_on_stage([one for one, _ in going], [name for _, name in going])
@@ -144,9 +128,9 @@ def _listed(shown: list[Shown], lab: Lab) -> None:
     _rows(rows, names, shown, lab)
 
 
-def _cases(one: Shown, lab: Lab) -> list[SideCell]:
+def _cases(one: Shown, lab: Lab) -> list[side_by_side.SideCell]:
     run = run_scene.of_run(lab, one.state, one.active)
-    return of_tiles(run, lambda case, title: _tried(one, lab, case), lab.words)
+    return side_by_side.of_tiles(run, lambda case, title: _tried(one, lab, case), lab.words)
 
 
 def _tried(one: Shown, lab: Lab, case: str) -> TestedItem:
@@ -166,7 +150,7 @@ def _speakers(shown: list[Shown], lab: Lab) -> list[str]:
         [whose if part == short(model) else part for part in _line(one, lab)]
         for one, model, whose in zip(shown, models, who, strict=True)
     ]
-    names = told_apart(lines)
+    names = side_by_side.told_apart(lines)
     return [
         name if whose in name or not one.spec else f"{whose}, {name}"
         for name, whose, one in zip(names, who, shown, strict=True)
@@ -181,7 +165,7 @@ def _line(one: Shown, lab: Lab) -> list[str]:
     return [*lab_page.page_of(lab).line(spec)[1:], edited] if spec else ["not begun yet" if one.active else one.run]
 
 
-def _head(one: Shown, lab: Lab, name: str, shared: list[SideCell]) -> None:
+def _head(one: Shown, lab: Lab, name: str, shared: list[side_by_side.SideCell]) -> None:
     """Draw the result of a run with several cases."""
     st.markdown(f"##### {plain(name)}", anchors=False)
     if not one.active:
@@ -191,8 +175,8 @@ def _head(one: Shown, lab: Lab, name: str, shared: list[SideCell]) -> None:
     marks, noun, words = [cell.state for cell in shared], lab.run_summary.case_noun, lab.run_summary.words
     if not one.active:
         told = run_scene.of_run(lab, one.state, one.active).verdict.mark
-        st.markdown(f"#### {plain(verdict_line(marks, told, words, noun))}", anchors=False)
-    strip(marks, noun, words, f"tiles-{one.run}")
+        st.markdown(f"#### {plain(side_by_side.verdict_line(marks, told, words, noun))}", anchors=False)
+    side_by_side.strip(marks, noun, words, f"tiles-{one.run}")
     st.markdown(emphasised(lab.summary(one.state)))
     _way(one)
 
@@ -206,12 +190,12 @@ def _way(one: Shown, name: str = "", case: str = "") -> None:
     st.page_link(page, label=label, icon=lab.icon, query_params=query)
 
 
-def _rows(rows: list[SideRow], names: list[str], shown: list[Shown], lab: Lab) -> None:
+def _rows(rows: list[side_by_side.SideRow], names: list[str], shown: list[Shown], lab: Lab) -> None:
     """Draw each row across all columns, and mark what differs."""
     page = st.pagination(-(-len(rows) // ROWS), key="side-page") if len(rows) > ROWS else 1
     for number, row in list(enumerate(rows, start=1))[(page - 1) * ROWS : page * ROWS]:
         with st.container(border=True, gap="xxsmall", key=f"pair-{number}"):
-            anchor(number)
+            side_by_side.anchor(number)
             mark = f" :violet-badge[:material/call_split: {', and '.join(row.differs)}]" if row.differs else ""
             st.markdown(f"**{number}** {row.there[0].title}{mark}")
             for place, one, name, cell in zip(st.columns(len(names)), shown, names, row.cells, strict=True):
@@ -220,12 +204,12 @@ def _rows(rows: list[SideRow], names: list[str], shown: list[Shown], lab: Lab) -
                         absent = "not yet" if one.active else f"not among its {lab.run_summary.case_noun}s"
                         st.markdown(f":small[:gray[{plain(name)}: {absent}]]")
                         continue
-                    look = LOOKS[cell.state]
+                    look = side_by_side.LOOKS[cell.state]
                     st.markdown(f"{look.badge(cell.label or look.words)} :small[:gray[{plain(name)}]]  \n{cell.text}")
             _whole(row, shown)
 
 
-def _whole(row: SideRow, shown: list[Shown]) -> None:
+def _whole(row: side_by_side.SideRow, shown: list[Shown]) -> None:
     """Link to the row's case, side by side."""
     cases = {cell.tried.case for cell in row.there}
     are_several = all(one.are_several for one in shown) and not st.query_params.get("case")
@@ -308,7 +292,7 @@ if len(different) < 2:
         icon=":material/info:",
     )
     st.page_link(addresses.BROWSE, label="Browse the runs", icon=":material/table_rows:")
-elif len(different) > MOST:
-    st.error(f"{len(different)} runs are named; {MOST} fit side by side.", icon=":material/error:")
+elif len(different) > side_by_side.MOST:
+    st.error(f"{len(different)} runs are named; {side_by_side.MOST} fit side by side.", icon=":material/error:")
 else:
     main(different)

@@ -30,7 +30,7 @@ from core.home import DataDirError
 from core.journal import JournalFullError, JournalInUseError
 from core.report.game.pack import GamePackError
 from core.report.standalone_html import FIRST
-from core.rooms import page
+from core.rooms import rooms
 from core.rooms.events import nickname
 from core.rooms.room import Room, RoomStateError
 from core.rooms.rooms import LiveRoom, RoomNotFoundError
@@ -461,7 +461,7 @@ def _wall(live: LiveRoom, request: Request) -> dict[str, Any]:
     address, is_reached = _address(request)
     offer = "" if is_reached else phone_address(_port(request))
     now |= {"address": address.partition("://")[2], "is_reached": is_reached, "offer": offer}
-    return now | {"qr": page.qr(f"{address}#{now['code']}")} if now["phase"] == "lobby" else now
+    return now | {"qr": rooms.qr(f"{address}#{now['code']}")} if now["phase"] == "lobby" else now
 
 
 def _port(request: Request) -> int:
@@ -489,7 +489,7 @@ async def _kept(request: Request) -> Response:
     """What the class predicted, to keep: the revealed cards alone."""
     live = await _own_room(request, request.path_params["code"])
     is_table = request.path_params["form"] == "csv"
-    made = await _in_turn(lambda: (page.table if is_table else page.to_keep)(live.room))
+    made = await _in_turn(lambda: (rooms.table if is_table else rooms.to_keep)(live.room))
     name = f"class-{live.room.opened.code}.{'csv' if is_table else 'html'}"
     headers = {**_FRESH, "content-disposition": f'attachment; filename="{name}"'}
     return Response(made, media_type="text/csv" if is_table else "text/html", headers=headers)
@@ -497,7 +497,7 @@ async def _kept(request: Request) -> Response:
 
 async def _page(request: Request) -> Response:
     """The page of the wall or of a phone, for everybody: it holds nothing of any room."""
-    made = await run_in_threadpool(page.of_app, request.url.path == "/wall")
+    made = await run_in_threadpool(rooms.of_app, request.url.path == "/wall")
     headers = {**_FRESH, "vary": "accept-encoding"}
     if "gzip" in request.headers.get("accept-encoding", ""):
         return Response(made.compressed, media_type="text/html", headers={**headers, "content-encoding": "gzip"})

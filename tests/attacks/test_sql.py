@@ -12,8 +12,8 @@ import pytest
 from core import entry, home
 from core.store import query_process, sql
 from core.store.index import index
-from core.store.queries import SEEN
 from core.store.query_process import QueryRequest
+from core.store.run_list import SEEN
 from core.store.store import QueryRefusedError, Store
 from tests.support import shipped
 

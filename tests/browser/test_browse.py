@@ -121,6 +121,8 @@ def test_a_click_on_a_row_shows_its_case_before_the_app_has_heard_of_it(full: Se
     expect(steps).to_be_hidden()
     stage.get_by_text("There is nothing to show.").wait_for(state="attached")
 
+    # The browser reads the number of the row in what the table tells screen readers, which comes a little later.
+    page.locator(".st-key-alone [role=grid] [role=row]").first.wait_for(state="attached")
     is_held = True
     cell(page, 1)
     expect(stage.locator(".card").first).to_be_visible()

@@ -20,7 +20,7 @@ from core.models.error_mapping import retry_after
 from core.server import quotas
 from core.server.jobs import JobRunner
 from core.server.quotas import Quotas, delete_old_runs
-from core.store import rereadings
+from core.store import run_list
 from core.store.index import Index
 from core.store.listing import Selection
 from core.store.store import Store
@@ -110,7 +110,7 @@ def test_a_later_reading_counts_though_its_clock_was_earlier(tmp_path: Path) -> 
     with Store(tmp_path / "store.duckdb", LABS) as store:
         Index(store, folder).update()
         assert Selection(store).run_ids() == ["third"]
-        assert [one.run for one in rereadings.versions(store, "first") if one.counts] == ["third"]
+        assert [one.run for one in run_list.versions(store, "first") if one.counts] == ["third"]
 
 
 def test_the_rate_of_a_study_counts_nothing_that_is_yet_to_come() -> None:

@@ -33,7 +33,7 @@ USES = {
         run = ey.again("Can an emu fly?", model="no", times=2)
         with Store(home.home() / "again.duckdb", entry.labs()) as store:
             index(store, home.journals())
-            found = [run.lab, queries.runs(store).query("run == @run.id")["lab"].tolist()]
+            found = [run.lab, run_list.runs(store).query("run == @run.id")["lab"].tolist()]
     """,
 }
 """What is tried of each example; `found` is compared."""
@@ -49,7 +49,7 @@ SCRIPT = """
 import json, warnings
 import explain_yourself as ey
 from explain_yourself.core import entry, extensions, home
-from explain_yourself.core.store import queries
+from explain_yourself.core.store import run_list
 from explain_yourself.core.store.index import index
 from explain_yourself.core.store.store import Store
 

@@ -7,7 +7,7 @@ import pytest
 
 from core import entry, home
 from core.__main__ import main
-from core.store import queries
+from core.store import run_list
 from core.store.store import Store
 from tests.support.plausible import telling
 from tests.support.stub_server import StubServer
@@ -47,7 +47,7 @@ def test_every_wording_and_the_store(capsys: pytest.CaptureFixture[str]) -> None
     assert main([*CHECK, "--limit", "2", "--explanation", "redaction", "--every-wording"]) == 0
     assert "It was consistent with all 12 explanations that count." in capsys.readouterr().out
     with Store(home.home() / "store.duckdb", entry.labs()) as store:
-        run = queries.runs(store).iloc[0]
+        run = run_list.runs(store).iloc[0]
         assert run["title"] == "shipped: 2 items, sentiment" and run["cases"] == 12
         assert set(store.query("from consistency where run = ?", [run["run"]])["faithful_repaired"]) == {"yes"}
         assert store.query("from cases")["outcome_repaired"].tolist() == ["faithful"] * 12

@@ -11,7 +11,7 @@ import pytest
 from core import entry, home
 from core.__main__ import main
 from core.labs.probe.functions import source
-from core.store import queries
+from core.store import run_list
 from core.store.store import Store
 from tests.support.stub_server import Fault, StubServer
 
@@ -50,7 +50,7 @@ def test_a_run_reaches_the_store() -> None:
     assert main(LINE) == 0
     assert main(["probe", "--category", "strings", "--seed", "5", "--interpreter", "fit"]) == 0
     with Store(home.home() / "store.duckdb", entry.labs()) as store:
-        runs = queries.runs(store).set_index("title")
+        runs = run_list.runs(store).set_index("title")
         numeric = runs.loc["Your own numeric function"]
         assert numeric["nmse"] == pytest.approx(0, abs=1e-9)
         assert runs.loc["A string function (seed 5)", "exact_match"] == 1
@@ -59,7 +59,7 @@ def test_a_run_reaches_the_store() -> None:
         of_strings = [runs.loc["A string function (seed 5)", "run"]]
         trials = store.query("select outcome_repaired from trials where run = ? order by trial", of_strings)
         assert trials["outcome_repaired"].tolist()[:10] == ["right"] * 10
-        assert queries.runs(store).title.tolist()[-1] == "Your own numeric function"
+        assert run_list.runs(store).title.tolist()[-1] == "Your own numeric function"
 
 
 @pytest.mark.parametrize(

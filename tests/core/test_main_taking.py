@@ -51,9 +51,9 @@ def test_a_run_goes_to_another_home_with_its_scores_and_no_key(
     code, told, _ = asked(capsys, "import", str(some), "--json")
     assert code == 0 and json.loads(told[0])["runs"] == 0 and len(json.loads(told[0])["same"]) == 1
     with Store(home.home() / "store.duckdb", entry.labs()) as store:
-        from core.store import queries
+        from core.store import run_list
 
-        assert set(queries.senders(store).values()) == {"Ann"} and len(queries.runs(store)) == 2
+        assert set(run_list.senders(store).values()) == {"Ann"} and len(run_list.runs(store)) == 2
 
 
 def test_what_is_refused_is_a_sentence_and_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

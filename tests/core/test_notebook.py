@@ -15,7 +15,7 @@ import pytest
 import explain_yourself as ey
 from core import entry, extensions, home, notebook
 from core.labs.base.spec import knobs
-from core.store import queries
+from core.store import run_list
 from core.store.index import index
 from core.store.store import Store
 from tools.stubs import STUBS
@@ -41,7 +41,7 @@ def test_a_run_from_python_is_in_browse():
     run = ey.ask("Can a penguin fly?", model="control/fickle", **FEW)
     with Store(home.home() / "again.duckdb", entry.labs()) as store:
         index(store, home.journals())
-        assert run.id in set(queries.runs(store)["run"])
+        assert run.id in set(run_list.runs(store)["run"])
     again = ey.open(run.id)
     assert again.status == "completed" and again.figures.equals(run.figures)
     assert run.rows().query("rules == 'repaired'").trial.is_unique and len(run.rows()) == 4

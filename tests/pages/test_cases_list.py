@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry
 from core.store.store import Store
-from pages.results import facets, lists, opened_case
+from pages.results import facets, lists
 from pages.results.lists import questions
 
 
@@ -35,11 +35,11 @@ def test_an_opened_case_is_drawn_before_list_and_filters_which_stay_if_the_page_
 
         def draw(*given: Any) -> None:
             real(*given)
-            drawn.append(module.__name__.rpartition(".")[2])
+            drawn.append(name)
 
         monkeypatch.setattr(module, name, draw)
 
-    for module, name in ((facets, "draw"), (lists, "cases_table"), (opened_case, "draw")):
+    for module, name in ((facets, "draw"), (lists, "cases_table"), (lists, "draw_open_case")):
         noted(module, name)
     with Store(recorded / "store.duckdb", entry.labs()) as store:
         ((run, case, trial),) = store.rows(
@@ -47,12 +47,12 @@ def test_an_opened_case_is_drawn_before_list_and_filters_which_stay_if_the_page_
         )
     row = {"recordings": "1", "run": run, "case": case, "trial": trial}
     app = page("browse", **row)
-    assert not app.exception and drawn[-3:] == ["opened_case", "lists", "facets"]
+    assert not app.exception and drawn[-3:] == ["draw_open_case", "cases_table", "draw"]
     page("browse", recordings="1")
-    assert drawn[-2:] == ["facets", "lists"]
+    assert drawn[-2:] == ["draw", "cases_table"]
 
     # As a key on the stage does.
-    real, again = opened_case.draw, [1]
-    monkeypatch.setattr(opened_case, "draw", lambda *given: st.rerun() if again and again.pop() else real(*given))
+    real, again = lists.draw_open_case, [1]
+    monkeypatch.setattr(lists, "draw_open_case", lambda *given: st.rerun() if again and again.pop() else real(*given))
     page("browse", **row)
-    assert drawn[-5:] == ["lists", "facets", "opened_case", "lists", "facets"]
+    assert drawn[-5:] == ["cases_table", "draw", "draw_open_case", "cases_table", "draw"]

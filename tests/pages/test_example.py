@@ -9,7 +9,7 @@ from core import entry, home
 from core.labs.ask.tasks import AskSpec
 from core.runs.library import EXAMPLE_STUDY
 from core.server.access import name_of_visitor
-from core.store import queries
+from core.store import run_list
 from core.store.listing import Selection
 from pages.results.example import ABOUT, EXAMPLE
 from tests.pages.conftest import turned, words
@@ -36,7 +36,7 @@ def test_the_archive_holds_only_the_example_study_and_is_small() -> None:
     rows = store.rows("select lab, count(*) from runs where study = ? and recording group by lab", [EXAMPLE_STUDY])
     assert {lab for lab, _ in rows} == {"simulatability", "consistency", "find", "plant"}
     assert Selection(store, EXAMPLE).count() > 50
-    assert Selection(store).count() == 0 and queries.runs(store).empty, "none of them counts as one's own"
+    assert Selection(store).count() == 0 and run_list.runs(store).empty, "none of them counts as one's own"
 
 
 def test_empty_pages_open_on_it_until_it_is_put_away_and_brought_back(page: Page) -> None:

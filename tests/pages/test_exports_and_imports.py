@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry, home
 from core.runs import bundle
-from core.store import queries
+from core.store import run_list
 from tests.pages.conftest import words
 from tests.pages.test_others import a_run
 from tests.support.waiting import until
@@ -21,7 +21,7 @@ def test_the_end_of_a_run_wakes_the_keeper() -> None:
     keeper.wake()  # out of a look of its own accord
     assert keeper.looked.wait(120)
     a_run(counterfactuals=1)
-    until(lambda: list(queries.runs(keeper.store)["status"]) == ["completed"], 60)
+    until(lambda: list(run_list.runs(keeper.store)["status"]) == ["completed"], 60)
 
 
 def test_browse_takes_along_what_is_filtered_and_says_who_sent_it(page: Page, tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ def test_browse_takes_along_what_is_filtered_and_says_who_sent_it(page: Page, tm
     bundle.import_path(file, (home.journals(), home.recordings()))
     a_run(model="control/vague")
     page("results/browse.py")
-    until(lambda: len(queries.runs(entry.keeper().store)) == 2 and bool(queries.senders(entry.keeper().store)))
+    until(lambda: len(run_list.runs(entry.keeper().store)) == 2 and bool(run_list.senders(entry.keeper().store)))
     app = page("results/browse.py", show="runs", owner="Ann *and* <b>")
     assert list(app.dataframe[0].value["Sent by"]) == ["Ann *and* <b>"] and "1–1 of 1 runs" in words(app).replace(
         "*", ""

@@ -22,7 +22,7 @@ from core.labs.base.report import Case
 from core.report import evidence
 from core.runs.context import CaseContext
 from core.score import Figure, Score, mean_of_cases
-from core.store import queries
+from core.store import run_list
 from core.store.index import index
 from core.store.store import Store
 from core.text.templates import load
@@ -65,7 +65,7 @@ def browsed(page: Page) -> AppTest:
     page("results/browse.py")
     before = entry.keeper().changes
     entry.keeper().wake()
-    until(lambda: entry.keeper().changes > before or not queries.runs(entry.keeper().store).empty)
+    until(lambda: entry.keeper().changes > before or not run_list.runs(entry.keeper().store).empty)
     return page("results/browse.py", show="runs")
 
 
@@ -456,7 +456,7 @@ def test_its_name_may_be_a_word_of_the_code(
     run = json.loads(capsys.readouterr().out.splitlines()[0])["run"]
     with Store(home.home() / "aside.duckdb", entry.labs()) as store:
         index(store, home.journals())
-        assert queries.runs(store).query("run == @run")["lab"].tolist() == [name]
+        assert run_list.runs(store).query("run == @run")["lab"].tolist() == [name]
         assert store.query("from echo where run = ?", [run])[["said", "heard"]].values.tolist() == [
             ["a", "a"],
             ["a", "a"],

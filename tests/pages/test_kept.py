@@ -21,7 +21,7 @@ from core.labs.plant.tasks import PlantSpec
 from core.labs.probe.tasks import ProbeSpec
 from core.runs.library import list_recordings
 from core.server.access import RunAccess, name_of_visitor, visitor_with_code
-from core.store import queries
+from core.store import run_list
 from tests.pages.conftest import staged, turned, words
 from tests.support.waiting import until
 
@@ -169,7 +169,7 @@ def test_pictures_are_drawn(page: Page) -> None:
     checked()
     checked("control/honest-lexicon")
     entry.keeper().wake()
-    until(lambda: len(queries.runs(entry.keeper().store)) == 2)
+    until(lambda: len(run_list.runs(entry.keeper().store)) == 2)
     is_drawn(page("results/browse.py", show="pictures", lab="consistency"), runs=0)
     is_drawn(page("results/browse.py", show="pictures", picture="check-faithfulness"), runs=0)
 

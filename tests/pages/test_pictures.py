@@ -12,7 +12,7 @@ from core.labs.ask.tasks import AskSpec
 from core.labs.check.tasks import CheckSpec, shipped
 from core.labs.plant.tasks import PlantSpec
 from core.labs.probe.tasks import ProbeSpec
-from core.store import queries
+from core.store import run_list
 from core.store.filters import Filter
 from core.store.listing import Selection
 from tests.pages.conftest import in_address, words
@@ -45,7 +45,7 @@ def test_what_is_in_doubt_can_be_filtered_by_and_taken_along(page: Page) -> None
     sure = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
     assert entry.jobs().wait(sure, 60)
     entry.keeper().wake()
-    until(lambda: len(queries.runs(entry.keeper().store)) == 2)
+    until(lambda: len(run_list.runs(entry.keeper().store)) == 2)
     app = page("results/browse.py", doubt="doubt")
     doubtful = Selection(entry.keeper().store, Filter({"doubt": ("doubt",)})).items().rows
     assert set(doubtful["run"]) == {run} and set(doubtful["doubt"]) == {
@@ -172,7 +172,7 @@ def test_a_planted_cue_has_its_lines_and_its_curve(page: Page) -> None:
         spec = PlantSpec(model=f"control/{robot}", cue="key", length=length, limit=30, repeats=1)
         assert entry.jobs().wait(entry.jobs().start("plant", spec), 120)
     entry.keeper().wake()
-    until(lambda: len(queries.runs(entry.keeper().store)) == 3)
+    until(lambda: len(run_list.runs(entry.keeper().store)) == 3)
     app = page("results/browse.py", show="pictures", lab="plant")
     assert not app.exception
     told = words(app)

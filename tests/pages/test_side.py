@@ -20,7 +20,7 @@ from core.report.scenes import of_case
 from core.runs.library import list_recordings
 from core.scene import AxisInterval, Card, Expect, Mark, Part, Plot, RunScene, Scene, Span, Tile, Verdict
 from core.server.access import name_of_visitor
-from core.store.matching import TestedItem
+from core.store.comparing import TestedItem
 from core.transcript import transcript
 from pages.components.side_by_side import (  # fmt: skip
     ANSWERS,

@@ -19,19 +19,8 @@ from ...runs.fairness import run_in_thread as in_thread
 from ...text.compare import content_words, stem
 from ...text.embed import SMALL, NoEncoderError, encoder, likeness
 from ..base.report import Result
-from . import metrics, parse, prompts
+from . import metrics, parse, prompts, records
 from .parse_answers.parts import is_yes_or_no
-from .records import (
-    GUESSES,
-    NEITHER,
-    Answer,
-    ArmSimulation,
-    Counterfactual,
-    Explanation,
-    FurtherSimulation,
-    OtherExplanation,
-    Simulation,
-)
 from .tasks import Arm, AskSpec, Draw, Method, Starter, draws_of, explaining, generating, simulating
 
 # Test one counterfactual: what is expected, in every arm, and what the model really says.
@@ -93,16 +82,16 @@ def invented_premises(reply: str, question: str, said: str) -> tuple[str, ...]:
     return tuple(sorted(word for word in claimed if stem(word) in asked and stem(word) not in known))
 
 
-S = TypeVar("S", bound=Simulation)
+S = TypeVar("S", bound=records.Simulation)
 
 
 class Tested(NamedTuple):
     """A counterfactual with the expected answer and the model's actual answer."""
 
-    counterfactual: Counterfactual
-    simulation: Simulation | None
+    counterfactual: records.Counterfactual
+    simulation: records.Simulation | None
     """None if a person predicts."""
-    answer: Answer
+    answer: records.Answer
     is_cut: bool = False
     """Whether the updated parser excludes it because one of the two was cut off."""
 
@@ -113,7 +102,7 @@ class UnderTest(NamedTuple):
     spec: AskSpec
     question: Starter
     run: CaseContext
-    starter: Explanation
+    starter: records.Explanation
 
     @property
     def explanation(self) -> str:
@@ -137,14 +126,14 @@ async def ask_tested(
     return await run.ask(role, prompt, spec.model, sampling=sampling, item=item, trial=trial)
 
 
-def slots(spec: AskSpec, counterfactual: Counterfactual) -> dict[str, str]:
+def slots(spec: AskSpec, counterfactual: records.Counterfactual) -> dict[str, str]:
     """Return the counterfactual as the slots of one question."""
     if spec.task == "strategyqa":
         return {"question": counterfactual.text}
     return counterfactual.model_dump(include={"context", "response_1", "response_2"})
 
 
-async def run_trial(case: UnderTest, item: str, counterfactual: Counterfactual) -> Tested:
+async def run_trial(case: UnderTest, item: str, counterfactual: records.Counterfactual) -> Tested:
     """Simulate one counterfactual in every arm, unless a person predicts, and have the model answer it, all
     concurrently. Raises CallError after all have finished.
     """
@@ -153,12 +142,12 @@ async def run_trial(case: UnderTest, item: str, counterfactual: Counterfactual) 
         return _finished(case, item, Tested(counterfactual, None, answer), unanswered, "")
     expected = asyncio.ensure_future(_simulate(case, item, counterfactual))
     said = asyncio.ensure_future(_answer(case, item, counterfactual))
-    beside: dict[str, Awaitable[tuple[Simulation, str] | None]] = {
+    beside: dict[str, Awaitable[tuple[records.Simulation, str] | None]] = {
         f"{item}/{arm}": _simulate_in(arm, case, item, counterfactual) for arm in case.spec.control_arms
     }
     for number, who in enumerate(case.spec.further_simulators, start=2):
         place = f"{item}/simulator-{number}"
-        beside[place] = _from_explanation(FurtherSimulation, who, case, place, item, counterfactual)
+        beside[place] = _from_explanation(records.FurtherSimulation, who, case, place, item, counterfactual)
     await gather(expected, said, *(_record(case.run, place, item, made) for place, made in beside.items()))
     simulation, unpredicted = expected.result()
     answer, unanswered = said.result()
@@ -173,7 +162,9 @@ def _finished(case: UnderTest, item: str, tested: Tested, unanswered: str, unpre
     return tested._replace(is_cut=bool(note))
 
 
-async def _record(run: CaseContext, place: str, item: str, simulated: Awaitable[tuple[Simulation, str] | None]) -> None:
+async def _record(
+    run: CaseContext, place: str, item: str, simulated: Awaitable[tuple[records.Simulation, str] | None]
+) -> None:
     """Record a simulation other than the first. If it fails, only this one is lost."""
     try:
         made = await simulated
@@ -188,14 +179,18 @@ async def _record(run: CaseContext, place: str, item: str, simulated: Awaitable[
             run.drop(place, fields.REASON, f"the prediction was {note}", "repaired", trial=item)
 
 
-async def _simulate(case: UnderTest, item: str, counterfactual: Counterfactual) -> tuple[Simulation, str]:
-    simulation, note = await _from_explanation(Simulation, case.spec.simulator, case, item, item, counterfactual)
+async def _simulate(
+    case: UnderTest, item: str, counterfactual: records.Counterfactual
+) -> tuple[records.Simulation, str]:
+    simulation, note = await _from_explanation(
+        records.Simulation, case.spec.simulator, case, item, item, counterfactual
+    )
     case.run.record(simulation, item, trial=item)
     return simulation, note
 
 
 async def _from_explanation(
-    kind: type[S], simulator: str, case: UnderTest, place: str, item: str, counterfactual: Counterfactual
+    kind: type[S], simulator: str, case: UnderTest, place: str, item: str, counterfactual: records.Counterfactual
 ) -> tuple[S, str]:
     """Return a simulation from the explanation, and a note on where it was cut off (empty if it was not). Words that
     the simulator made up are recorded before any answer is seen.
@@ -208,12 +203,12 @@ async def _from_explanation(
 
 
 async def _simulate_in(
-    arm: Arm, case: UnderTest, item: str, counterfactual: Counterfactual
-) -> tuple[ArmSimulation, str] | None:
+    arm: Arm, case: UnderTest, item: str, counterfactual: records.Counterfactual
+) -> tuple[records.ArmSimulation, str] | None:
     """Simulate one counterfactual without the explanation; None if there is no other explanation to swap it with."""
     spec, starter, asked = case.spec, case.question.slots, slots(case.spec, counterfactual)
     if arm == "swapped":
-        other = case.run.latest(OtherExplanation, "swapped")
+        other = case.run.latest(records.OtherExplanation, "swapped")
         if other is None:
             return None
         # Only the reasons differ from the arm with the explanation, so nothing else can explain a difference.
@@ -222,10 +217,10 @@ async def _simulate_in(
         assert arm != "explanation"
         prompt = prompts.simulate_without(spec, arm, starter, case.choice, asked)
     votes, _, note = await _vote(spec, case.run, f"{item}/{arm}", prompt, item, spec.simulator)
-    return ArmSimulation(arm=arm, **votes), note
+    return records.ArmSimulation(arm=arm, **votes), note
 
 
-def swapped_explanation(spec: AskSpec, other: Explanation, starter: Explanation) -> str:
+def swapped_explanation(spec: AskSpec, other: records.Explanation, starter: records.Explanation) -> str:
     """Return the reasons of `other` without its answer sentences, followed by the answer to the starter question."""
     reasons = parse.without_answer(other.explanation[spec.rules] or "", spec.task)
     own = starter.answer[spec.rules]
@@ -257,7 +252,7 @@ async def _vote(
     # Each tie has its own draw: one coin toss for a whole run would decide its precision.
     most = PerRuleset.read_by_each(lambda rules: metrics.majority(votes[rules], seed=f"{spec.seed}|{run.case}|{item}"))
     reply = next(one for one, vote in zip(answered, votes[spec.rules], strict=True) if vote == most[spec.rules])
-    note = _cut_note(prompt, *answered) if most.repaired == NEITHER else ""
+    note = _cut_note(prompt, *answered) if most.repaired == records.NEITHER else ""
     calls, own = tuple(one.call for one in answered), {"votes": votes.repaired, "votes_paper": votes.paper}
     text = fields.readable(reply, spec.rules, prompt.json_schema)
     words = parse.simulation_reason(text, prompt.json_schema) if text else ""
@@ -285,7 +280,7 @@ async def _step(
     return {"simulator": simulator, "calls": (found.call,), **votes}, f"It claims “{found.claim}”.", found.cut
 
 
-async def _answer(case: UnderTest, item: str, counterfactual: Counterfactual) -> tuple[Answer, str]:
+async def _answer(case: UnderTest, item: str, counterfactual: records.Counterfactual) -> tuple[records.Answer, str]:
     """Return the model's answer to the new question, and a note on where it was cut off (empty if it was not)."""
     spec = case.spec
     prompt = prompts.explain(spec, slots(spec, counterfactual))
@@ -295,7 +290,7 @@ async def _answer(case: UnderTest, item: str, counterfactual: Counterfactual) ->
     text = PerRuleset.read_by_each(lambda rules: fields.readable(answered, rules, asked))
     readings = PerRuleset.read_by_each(lambda rules: parse.answer(text[rules], method, spec.task, rules, asked))
     explanation = parse.explanation(text.repaired, method, spec.task, "repaired", asked)
-    answer = Answer(call=answered.call, explanation=explanation, **dict(readings))
+    answer = records.Answer(call=answered.call, explanation=explanation, **dict(readings))
     case.run.record(answer, item, trial=item)
     return answer, _cut_note(prompt, answered)
 
@@ -314,7 +309,7 @@ async def one_after_another(case: UnderTest) -> dict[str, Tested]:
     """Write counterfactuals until enough are usable or all draws are made. Each is tested immediately."""
     spec, run = case.spec, case.run
     tested: dict[str, Tested] = {}
-    written: dict[str, Counterfactual] = {}
+    written: dict[str, records.Counterfactual] = {}
     turns: dict[str, asyncio.Event] = {}
 
     async def draw(item: str, how: Draw) -> None:
@@ -340,7 +335,7 @@ async def one_after_another(case: UnderTest) -> dict[str, Tested]:
     return tested
 
 
-async def _test(case: UnderTest, item: str, counterfactual: Counterfactual) -> Tested:
+async def _test(case: UnderTest, item: str, counterfactual: records.Counterfactual) -> Tested:
     case.run.record(counterfactual, item, trial=item)
     return await run_trial(case, item, counterfactual)
 
@@ -348,7 +343,7 @@ async def _test(case: UnderTest, item: str, counterfactual: Counterfactual) -> T
 async def given(case: UnderTest) -> dict[str, Tested]:
     """Test the counterfactuals given in the specification, unchanged."""
     asked = enumerate(case.spec.given, start=1)
-    as_given = {f"cf-{number:02}": Counterfactual(origin="given", **dict(one)) for number, one in asked}
+    as_given = {f"cf-{number:02}": records.Counterfactual(origin="given", **dict(one)) for number, one in asked}
     return await case.run.map_items(as_given, partial(_test, case))
 
 
@@ -388,7 +383,7 @@ async def pooled(case: UnderTest) -> dict[str, Tested]:
     pools (strategyqa/simulate_qg.py:47-87, shp/simulate_qg.py:58-85). A copy of the starter question is not removed.
     """
     spec, run = case.spec, case.run
-    read: dict[str, Counterfactual] = {}
+    read: dict[str, records.Counterfactual] = {}
     draws = draws_of(spec)
 
     async def draw(item: str, how: Draw) -> None:
@@ -397,7 +392,7 @@ async def pooled(case: UnderTest) -> dict[str, Tested]:
             read[item] = counterfactual
 
     # Questions tested before the run was interrupted stay, whatever the pools contain now.
-    before = run.recorded(Counterfactual)
+    before = run.recorded(records.Counterfactual)
     await run.map_items(draws, draw)
     pools = {
         generator: {item: read[item].text for item, how in draws.items() if how.generator == generator and item in read}
@@ -459,7 +454,7 @@ async def _generate(case: UnderTest, item: str, how: Draw) -> Answered:
 
 def _read_as_authors(
     spec: AskSpec, run: CaseContext, item: str, how: Draw, answered: Answered
-) -> Counterfactual | None:
+) -> records.Counterfactual | None:
     """Parse the counterfactual as the authors' code does; if there is none, drop it and return None."""
     usable = parse.counterfactual(answered.text, task=spec.task, rules="paper")
     if usable is None:
@@ -484,14 +479,14 @@ def _readable(spec: AskSpec, answered: Answered, asked: parse.Schema) -> str | N
 def _writer_guess(reply: str, question: str) -> str:
     """Return the answer that a generator predicts after its question; an empty string if it cannot be parsed."""
     guess = parse.simulation(reply.partition(question)[2], rules="repaired")
-    return guess if guess in GUESSES else ""
+    return guess if guess in records.GUESSES else ""
 
 
 def _counterfactual(
     how: Draw, answered: Answered, text: str | None, usable: str | parse.Pair, paper: bool, repaired: bool
-) -> Counterfactual:
+) -> records.Counterfactual:
     """Return the record of the question `usable`; `text` is the part of the answer that the updated parser may use."""
-    return Counterfactual(
+    return records.Counterfactual(
         call=answered.call,
         generator=how.generator,
         operation=how.operation,
@@ -504,8 +499,8 @@ def _counterfactual(
 
 
 def _read(
-    case: UnderTest, item: str, how: Draw, answered: Answered, written: Mapping[str, Counterfactual]
-) -> Counterfactual | None:
+    case: UnderTest, item: str, how: Draw, answered: Answered, written: Mapping[str, records.Counterfactual]
+) -> records.Counterfactual | None:
     """Parse the counterfactual in a generator's raw text. If it cannot be used, drop it with the reason and return
     None.
     """
@@ -526,7 +521,7 @@ def _read(
             run.drop(item, "unparsed", "no counterfactual could be read in the generator's answer", trial=item)
         return None
     repaired = readings["repaired"] is not None and not (isinstance(usable, str) and not is_yes_or_no(usable))
-    if before := run.latest(Counterfactual, item):
+    if before := run.latest(records.Counterfactual, item):
         # Keep how it was parsed when it arrived. Parsing it again with the current parser is a separate action.
         repaired = before.repaired
     elif not repaired and readings["paper"] is None:

@@ -21,8 +21,8 @@ from ...text import templates
 from ...text.templates import Template, TemplateError, load
 from . import parse
 from .parse import CANNOT_GUESS, Schema
-from .records import NEITHER, UNKNOWN
-from .tasks import OPERATIONS, Arm, AskSpec, Method, Task
+from .records import NEITHER, OPERATIONS, UNKNOWN
+from .tasks import Arm, AskSpec, Method, Task
 
 # Prediction in three small steps, for models too small to do it in one: what do the reasons claim in general; what
 # is asked, and about what kind of thing; does the claim cover that thing? Each step sees only what it needs, so that

@@ -31,6 +31,10 @@ class OtherExplanation(Explanation):
     """The model's explanation of another question, which the simulator sees in the arm `swapped`."""
 
 
+OPERATIONS = ("negation", "lexical", "resemantic", "insert")
+"""How a question is varied without seeing the explanation: Polyjuice's four control codes, as the paper used them."""
+
+
 class Counterfactual(Frozen, HasRulesets[bool]):
     """A new question. `call` is None if no call produced it: it was written by hand, or given with the specification.
     `paper`, `repaired`: whether that parser counts it.

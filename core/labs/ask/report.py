@@ -14,21 +14,9 @@ from ...text.display import first_sentence
 from ...transcript import Call
 from ..base.declared import Means, words_of
 from ..base.report import DIFFERED, Playable
-from . import parse
+from . import parse, view
 from .records import GUESSES, NEITHER, UNKNOWN, Simulation
 from .verdict import BASELINE, AskVerdict, short
-from .view import (
-    COUNTED,
-    METHODS,
-    OF_TWO,
-    SAYS_NOT,
-    WORDS,
-    YES_OR_NO,
-    CounterfactualRow,
-    Outcome,
-    is_reader,
-    value_words,
-)
 
 QUOTED = 240
 """Maximum number of characters quoted from a raw answer."""
@@ -52,7 +40,7 @@ MARK_WORDS: Mapping[Mark, str] = words_of(__file__, "marks")
 """Names of the marks."""
 
 OUTCOME_WORDS = {
-    **WORDS,
+    **view.WORDS,
     "as expected": MARK_WORDS["kept"],
     "cannot guess": MARK_WORDS["not settled"],
     "dropped": MARK_WORDS["set aside"],
@@ -62,7 +50,7 @@ OUTCOME_WORDS = {
 REASONS: Mapping[str, str] = words_of(__file__, "set_aside")
 """Why a new question was excluded."""
 
-UNCOUNTED: Mapping[Outcome, str] = words_of(__file__, "uncounted")
+UNCOUNTED: Mapping[view.Outcome, str] = words_of(__file__, "uncounted")
 """Why a question that was asked does not count."""
 
 ORIGINS: Mapping[str, str] = words_of(__file__, "origins")
@@ -111,7 +99,7 @@ class AskReport(AskVerdict):
             return ""
         if self.is_given:
             return "an explanation that was given"
-        how = METHODS[self.spec.method]
+        how = view.METHODS[self.spec.method]
         return how if self.spec.explained_by == "answer" else f"{how}; its thinking counts as the explanation"
 
     def asked(self) -> Iterator[Part]:
@@ -131,8 +119,8 @@ class AskReport(AskVerdict):
         answer = starter.answer[self.run_rules]
         remarks = {"defended": starter.method == "forced", "given": self.is_given, "unread": answer == NEITHER}
         return Claim(
-            answer="" if answer == NEITHER else value_words(answer),
-            gold=value_words(starter.gold or ""),
+            answer="" if answer == NEITHER else view.value_words(answer),
+            gold=view.value_words(starter.gold or ""),
             parts=(Part(text=explanation),) if explanation else (),
             note=" ".join(NOTES[remark] for remark, is_so in remarks.items() if is_so),
             calls=tuple(name for name, call in self.calls.items() if call.asked.item in ("starter", "natural")),
@@ -172,7 +160,7 @@ class AskReport(AskVerdict):
     @property
     def options(self) -> Mapping[str, str]:
         """The values that can be expected of a new question."""
-        return OF_TWO if self.spec is not None and self.spec.task == "shp" else YES_OR_NO
+        return view.OF_TWO if self.spec is not None and self.spec.task == "shp" else view.YES_OR_NO
 
     @property
     def is_over(self) -> bool:
@@ -193,14 +181,14 @@ class AskReport(AskVerdict):
         """Yield the new questions: who expected what, and the actual answer."""
         return (self._card(row, number) for number, row in enumerate(self.rows.values(), start=1))
 
-    def _card(self, row: CounterfactualRow, number: int) -> Card:
+    def _card(self, row: view.CounterfactualRow, number: int) -> Card:
         """Return the card of one new question. While a further prediction is missing the outcome is withheld, because
         that prediction may put the first one in doubt.
         """
         is_awaited = row.item in self.awaited and (row.by_hand or not self.is_measured)
-        outcome: Outcome = "waiting" if is_awaited else row.outcome
+        outcome: view.Outcome = "waiting" if is_awaited else row.outcome
         paper = row.by("paper").outcome
-        doubt = (row.unjudged or row.doubt) if outcome in COUNTED else ""
+        doubt = (row.unjudged or row.doubt) if outcome in view.COUNTED else ""
         one, answer = row.counterfactual, row.answer
         return Card(
             id=row.item,
@@ -211,17 +199,17 @@ class AskReport(AskVerdict):
             expects=tuple(self._expects(row)),
             said=_value(answer.repaired) if answer else "",
             text=_quote(self.calls.get(answer.call), answer.explanation or "") if answer else "",
-            outcome=WORDS.get(outcome, outcome),
+            outcome=view.WORDS.get(outcome, outcome),
             reason=self._reason(row, outcome),
             doubt=doubt,
             origin=self._origin(row),
             by_hand=row.by_hand,
-            by_paper=WORDS.get(paper, paper) if not is_awaited and paper not in ("waiting", outcome) else "",
+            by_paper=view.WORDS.get(paper, paper) if not is_awaited and paper not in ("waiting", outcome) else "",
             guess=_value(row.guess.repaired) if row.guess else "",
             calls=tuple(row.calls),
         )
 
-    def _new_question(self, row: CounterfactualRow) -> tuple[Part, ...]:
+    def _new_question(self, row: view.CounterfactualRow) -> tuple[Part, ...]:
         """Return the new question, with the words it shares with the explanation marked. If there is no usable
         question, return what was written instead.
         """
@@ -236,7 +224,7 @@ class AskReport(AskVerdict):
             text = ""
         return (Part(text=text),) if text else ()
 
-    def _reason(self, row: CounterfactualRow, outcome: Outcome) -> str:
+    def _reason(self, row: view.CounterfactualRow, outcome: view.Outcome) -> str:
         """Return why the question does not count; an empty string if it counts or has no outcome yet."""
         if outcome != "dropped":
             return UNCOUNTED.get(outcome, "added by hand" if row.by_hand and outcome != "waiting" else "")
@@ -252,7 +240,7 @@ class AskReport(AskVerdict):
         is_told = drop.reason in ("error", "unparsed") and drop.detail
         return f"{why}: {first_sentence(drop.detail, QUOTED)}" if is_told else why
 
-    def _origin(self, row: CounterfactualRow) -> str:
+    def _origin(self, row: view.CounterfactualRow) -> str:
         """Return how a new question came about."""
         if (one := row.counterfactual) is None:
             return ""
@@ -260,7 +248,7 @@ class AskReport(AskVerdict):
             return self.source
         return ORIGINS["blind" if one.origin == "generated" and one.operation else one.origin]
 
-    def _expects(self, row: CounterfactualRow) -> Iterator[Expect]:
+    def _expects(self, row: view.CounterfactualRow) -> Iterator[Expect]:
         """Yield what was expected: by the predictors from the explanation, by the writer of the question, and without
         the explanation.
         """
@@ -292,7 +280,7 @@ class AskReport(AskVerdict):
         """Return the name of a predictor. A robot's id is hidden, because it would give away the ending."""
         if self.is_by_person:
             return "you"
-        if is_reader(model):
+        if view.is_reader(model):
             return model.replace("/", " ")
         if self.spec is not None and model == self.spec.model:
             return "the robot itself" if is_control(model) else "the model itself"
@@ -349,7 +337,7 @@ class AskReport(AskVerdict):
         named = [(row.counterfactual, row.answer) for row in tested if row.counterfactual and row.answer]
         for one, answer in named[:_MOST_NAMED]:
             question = first_sentence(one.context or one.text, _BRIEF)
-            answers.setdefault(value_words(answer.repaired), []).append(f"“{question}”")
+            answers.setdefault(view.value_words(answer.repaired), []).append(f"“{question}”")
         to = [f"{answer} to {_and(questions)}" for answer, questions in answers.items()]
         as_expected = ", as one would expect from that" if means == "kept" else ""
         return f"It said: “{it_said}” Then it said {_and(to)}{as_expected}." if it_said and to else ""
@@ -418,7 +406,7 @@ class AskReport(AskVerdict):
         """Yield a card for each new question that was asked, unless it was added by hand; `seed` has no effect. The
         first of a card's `expects` is the first predictor's, from the explanation alone.
         """
-        tested = (*COUNTED, "cannot guess", "unread")
+        tested = (*view.COUNTED, "cannot guess", "unread")
         for row, card in zip(self.rows.values(), scene.cards, strict=True):
             if row.by_hand or row.counterfactual is None or row.answer is None or row.outcome not in tested:
                 continue
@@ -427,7 +415,7 @@ class AskReport(AskVerdict):
             text = (row.answer.explanation or (call.text if call else ""))[:_READ_FOR_CARD]
             shown = card.model_copy(
                 update={
-                    "options": {**card.options, UNKNOWN: SAYS_NOT},
+                    "options": {**card.options, UNKNOWN: view.SAYS_NOT},
                     "expects": card.expects[: len(row.predictions)],
                     "text": _in_one_line(self._without_answer(text), IN_ITS_WORDS),
                     "reason": "",
@@ -449,16 +437,16 @@ def votes_read(simulation: Simulation) -> dict[str, Mapping[str, str]]:
         return {simulation.calls[0]: _read(simulation)}
     votes = {"paper": simulation.votes_paper, "repaired": simulation.votes}
     return {
-        call: {rules: value_words(read[place]) for rules, read in votes.items() if place < len(read)}
+        call: {rules: view.value_words(read[place]) for rules, read in votes.items() if place < len(read)}
         for place, call in enumerate(simulation.calls)
     }
 
 
 def _read(read: HasRulesets[Any]) -> Mapping[str, str]:
-    return {rules: value_words(read[rules]) for rules in RULES}
+    return {rules: view.value_words(read[rules]) for rules in RULES}
 
 
-def _why(row: CounterfactualRow) -> str:
+def _why(row: view.CounterfactualRow) -> str:
     """Return why it is not certain what the explanation implies."""
     read = {one.repaired for one in row.predictions}
     if not read:
@@ -479,7 +467,7 @@ def _shared(text: str, known: set[str], label: str = "") -> Part:
 
 def _value(read: str) -> str:
     """Return a parsed value as screens show it: one of the options, or that it could not be parsed."""
-    return WORDS[NEITHER] if read == NEITHER else read
+    return view.WORDS[NEITHER] if read == NEITHER else read
 
 
 def _quote(call: Call | None, explanation: str = "") -> str:

@@ -20,6 +20,7 @@ from ...text.templates import PAPER, PROSE_ONLY
 from ..base.report import Case
 from ..base.spec import Sampled
 from . import baselines
+from .records import OPERATIONS
 
 Task = Literal["strategyqa", "shp"]
 Arm = Literal["explanation", "none", "swapped", "question_only"]
@@ -45,9 +46,6 @@ Reads = Annotated[
     ),
 ]
 """How a simulator is asked: for one answer in its own words, or in small steps (`prompts.py`)."""
-
-OPERATIONS = ("negation", "lexical", "resemantic", "insert")
-"""How a question is varied without seeing the explanation: Polyjuice's four control codes, as the paper used them."""
 
 COUNTERFACTUALS = {"strategyqa": 10, "shp": 6}
 """How many counterfactuals the paper uses per explanation (section 4.3), when it judges many explanations together."""

@@ -21,21 +21,9 @@ from ...text.embed import AUTO
 from ...transcript import CaseLog, RecordReader
 from ..base.declared import Metric, declared, words_of
 from ..base.report import Reading, Trial, View
-from . import baselines, gain_controls, metrics
+from . import baselines, gain_controls, metrics, records
 from .baselines import Against, Misses
 from .metrics import precision
-from .records import (
-    GUESSES,
-    UNKNOWN,
-    Answer,
-    ArmSimulation,
-    Counterfactual,
-    Examined,
-    Explanation,
-    FurtherSimulation,
-    OtherExplanation,
-    Simulation,
-)
 from .tasks import CONTROL_ARMS, Arm, AskSpec, draws_of
 
 METRICS = {metric.name: metric for metric in declared(__file__, "metric", Metric)}
@@ -58,8 +46,8 @@ WORDS = {
 }
 """Names of values and outcomes."""
 
-YES_OR_NO = {"yes": "Yes", "no": "No", UNKNOWN: "Cannot tell"}
-OF_TWO = {"1": "Response 1", "2": "Response 2", UNKNOWN: "Cannot tell"}
+YES_OR_NO = {"yes": "Yes", "no": "No", records.UNKNOWN: "Cannot tell"}
+OF_TWO = {"1": "Response 1", "2": "Response 2", records.UNKNOWN: "Cannot tell"}
 """Names of the values that can be expected of a new question."""
 
 SAYS_NOT = "It does not say"
@@ -96,15 +84,15 @@ class CounterfactualRow:
 
     item: str
     rules: Rules = field(default="repaired", kw_only=True)
-    counterfactual: Counterfactual | None = None
-    simulation: Simulation | None = None
-    guess: Simulation | None = None
-    answer: Answer | None = None
+    counterfactual: records.Counterfactual | None = None
+    simulation: records.Simulation | None = None
+    guess: records.Simulation | None = None
+    answer: records.Answer | None = None
     drops: list[Dropped] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
-    controls: dict[str, ArmSimulation] = field(default_factory=dict)
+    controls: dict[str, records.ArmSimulation] = field(default_factory=dict)
     """The simulations without the explanation, by arm."""
-    further: list[FurtherSimulation] = field(default_factory=list)
+    further: list[records.FurtherSimulation] = field(default_factory=list)
     """The expectations of further predictors, if these may judge."""
     excluded: Dropped | None = None
     """Why the updated parser excludes the whole case, if it does."""
@@ -120,7 +108,7 @@ class CounterfactualRow:
         return self if rules == self.rules else replace(self, rules=rules)
 
     @property
-    def read(self) -> Simulation | None:
+    def read(self) -> records.Simulation | None:
         """The reader's guess, if it was made with the explanation visible."""
         return self.guess if self.guess and not self.guess.without else None
 
@@ -145,7 +133,7 @@ class CounterfactualRow:
         return self.answer[self.rules] if self.answer else ""
 
     @property
-    def predictions(self) -> list[Simulation]:
+    def predictions(self) -> list[records.Simulation]:
         """What was expected from the explanation, by each predictor; the first one's decides."""
         return [one for one in (self.simulation, *self.further) if one is not None]
 
@@ -176,7 +164,7 @@ class CounterfactualRow:
         before the answer was seen; an empty string if it is not in doubt. A row without a guess makes no prediction.
         """
         one = self.simulation
-        if one is None or self.expected not in GUESSES:
+        if one is None or self.expected not in records.GUESSES:
             return ""
         if one.made_up:
             return f"the predictor relied on “{', '.join(one.made_up)}”, which the explanation never mentions"
@@ -237,13 +225,13 @@ class AskView(View):
     """
 
     spec: AskSpec | None
-    starter: Explanation | None
+    starter: records.Explanation | None
     rows: dict[str, CounterfactualRow]
-    other: OtherExplanation | None = None
+    other: records.OtherExplanation | None = None
     """The explanation of another question, which the arm `swapped` shows."""
-    exam: Examined | None = None
+    exam: records.Examined | None = None
     """The simulator's qualification test result, if known."""
-    exams: dict[str, Examined] = field(default_factory=dict)
+    exams: dict[str, records.Examined] = field(default_factory=dict)
     """The test results of all predictors, including the first, by id."""
 
     @classmethod
@@ -262,27 +250,29 @@ class AskView(View):
         for name, call in log.calls.items():
             if call.asked.role in ("generator", "simulator", "answerer"):
                 row(call.asked.trial or call.asked.item).calls.append(name)
-        for item, counterfactual in reader.all_of(Counterfactual, log).items():
+        for item, counterfactual in reader.all_of(records.Counterfactual, log).items():
             row(item).counterfactual = counterfactual
-        for item, simulation in reader.all_of(Simulation, log).items():
+        for item, simulation in reader.all_of(records.Simulation, log).items():
             row(item).simulation = simulation
-        for item, simulation in reader.all_of(ArmSimulation, log).items():
+        for item, simulation in reader.all_of(records.ArmSimulation, log).items():
             row(item.partition("/")[0]).controls[simulation.arm] = simulation
-        for item, answer in reader.all_of(Answer, log).items():
+        for item, answer in reader.all_of(records.Answer, log).items():
             row(item).answer = answer
         for (_, item), guess in log.annotations("simulation").items():
-            row(item).guess = reader.read(Simulation, guess)
+            row(item).guess = reader.read(records.Simulation, guess)
         for drop in log.drops:
             if drop.item in rows:
                 rows[drop.item].drops.append(drop)
-        further = [(row(item.partition("/")[0]), one) for item, one in reader.all_of(FurtherSimulation, log).items()]
-        spec, exams = log.spec_as(AskSpec), reader.all_of(Examined, log)
+        further = [
+            (row(item.partition("/")[0]), one) for item, one in reader.all_of(records.FurtherSimulation, log).items()
+        ]
+        spec, exams = log.spec_as(AskSpec), reader.all_of(records.Examined, log)
         case = cls(
             log,
             spec,
-            starter=reader.one_of(Explanation, log),
+            starter=reader.one_of(records.Explanation, log),
             rows=dict(sorted(rows.items())),
-            other=reader.one_of(OtherExplanation, log),
+            other=reader.one_of(records.OtherExplanation, log),
             exam=exams.get(PRIOR),
             exams={one.simulator: one for one in exams.values()},
             unread=reader.unread + (spec is None),
@@ -365,7 +355,7 @@ class AskView(View):
         """Why the predictions are no verdict: the predictor failed the qualification test or has not taken it."""
         return self.predictor_disqualified(self.spec.simulator if self.spec else "", self.exam)
 
-    def predictor_disqualified(self, who: str, exam: Examined | None) -> str:
+    def predictor_disqualified(self, who: str, exam: records.Examined | None) -> str:
         """Return why a predictor's predictions do not count, given its qualification test result; an empty string if
         they do.
         """
@@ -530,7 +520,7 @@ class AskView(View):
         return mine, _came_true((row.simulation, row.answer) for row in both)
 
 
-def _came_true(pairs: Iterable[tuple[Simulation | None, Answer | None]]) -> Score:
+def _came_true(pairs: Iterable[tuple[records.Simulation | None, records.Answer | None]]) -> Score:
     """Return how many of the guesses came true, by the updated parser; pairs that lack one of the two are left out."""
     known = [(guess.repaired, answer.repaired) for guess, answer in pairs if guess and answer]
     return precision([guess for guess, _ in known], [answer for _, answer in known], rules="repaired")
@@ -550,12 +540,12 @@ def same_guess(views: Sequence[AskView]) -> Score:
     """
     if len(views) == 1:
         return constant_guess(views[0])
-    tested = ([(guess, answer) for _, guess, answer in one.tested() if guess in GUESSES] for one in views)
-    read = ([answer for _, answer in one if answer in GUESSES or views[0].rules == "paper"] for one in tested)
+    tested = ([(guess, answer) for _, guess, answer in one.tested() if guess in records.GUESSES] for one in views)
+    read = ([answer for _, answer in one if answer in records.GUESSES or views[0].rules == "paper"] for one in tested)
     cases = [answers for answers in read if answers]
     if not cases:
         return undefined(len(views), "it is defined in none of the cases")
-    shares = {guess: [one.count(guess) / len(one) for one in cases] for guess in sorted(GUESSES)}
+    shares = {guess: [one.count(guess) / len(one) for one in cases] for guess in sorted(records.GUESSES)}
     guess = max(shares, key=lambda guess: sum(shares[guess]))
     mean = interval_of_items(shares[guess])
     value, high = (max(0.5, end or 0.0) for end in (mean.value, mean.high))
@@ -568,7 +558,8 @@ def constants(views: Sequence[AskView]) -> list[str]:
     there is none.
     """
     counts = [
-        Counter(answer for _, guess, answer in one.tested() if guess in GUESSES and answer in GUESSES) for one in views
+        Counter(answer for _, guess, answer in one.tested() if guess in records.GUESSES and answer in records.GUESSES)
+        for one in views
     ]
     total = sum(counts, Counter[str]())
     others = [(total - one).most_common(2) for one in counts]

@@ -16,8 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ...errors import ExplainError
 from ...package_data import DATA
-from .records import SENTENCE_END
-from .tasks import OPERATIONS
+from .records import OPERATIONS, SENTENCE_END
 
 CONTROLS = DATA / "controls"
 

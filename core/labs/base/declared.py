@@ -9,7 +9,7 @@ from pydantic import Field
 from ...events import Frozen, Rules
 from ...package_data import sibling_toml, table
 from ...paper_figures import Published, published
-from ...statistics import MEDIAN, RANGES, Kind, Range
+from ...statistics.intervals import MEDIAN, RANGES, Kind, Range
 
 T = TypeVar("T")
 

@@ -19,19 +19,8 @@ from ...runs.context import CaseContext, gather
 from ...text import compare
 from ...transcript import name_of
 from ..base.report import Case
-from . import mask, metrics, prompts
+from . import mask, metrics, prompts, records
 from .metrics import Goal
-from .records import (
-    Ability,
-    Classification,
-    Consistency,
-    Elsewhere,
-    Halves,
-    MaskControl,
-    Paragraph,
-    Recheck,
-    SelfExplanation,
-)
 from .tasks import LONGEST, Check, CheckSpec, Mask, Wording, answerable_key, classification_key, place_of, wording_name
 
 T = TypeVar("T")
@@ -64,7 +53,7 @@ async def measure(spec: CheckSpec, case: Case, run: CaseContext) -> None:
     item = check.item
     shared = run.at(place_of(item.id))
     shared.record(
-        Paragraph(
+        records.Paragraph(
             text=item.paragraph,
             **item.model_dump(include={"task", "question", "choices", "hypothesis", "label", "reference_edit"}),
         ),
@@ -139,7 +128,7 @@ async def _classify(
     return Classified(answered.call, labels, answered.cut_note)
 
 
-async def _first(spec: CheckSpec, run: CaseContext, check: Check) -> tuple[Classification, str]:
+async def _first(spec: CheckSpec, run: CaseContext, check: Check) -> tuple[records.Classification, str]:
     """Run the first session; return its classification, and where its answer was cut. Raises CallError if the call
     fails.
     """
@@ -147,7 +136,7 @@ async def _first(spec: CheckSpec, run: CaseContext, check: Check) -> tuple[Class
     key = classification_key(item.id, wording)
     call, labels, note = await _classify(spec, run, item, wording, item.paragraph, key)
     correct = PerRuleset.read_by_each(lambda rules: metrics.correct(labels[rules], item.label))
-    classification = Classification(call=call, persona=wording.persona, **dict(labels), correct=correct)
+    classification = records.Classification(call=call, persona=wording.persona, **dict(labels), correct=correct)
     run.record(classification, key)
     for rules in RULES:
         if labels[rules] is None and note and rules == "repaired":
@@ -172,19 +161,19 @@ async def _able(spec: CheckSpec, run: CaseContext, check: Check) -> None:
         run.drop(key, "error", failure.message)
         return
     readings = _parsed(answered, asked, lambda text, rules: prompts.ability(text, asked, rules))
-    run.record(Ability(call=answered.call, persona=check.wording.persona, **dict(readings)), key)
+    run.record(records.Ability(call=answered.call, persona=check.wording.persona, **dict(readings)), key)
     if answered.cut_note and readings.repaired is None:
         run.drop(key, fields.REASON, answered.cut_note, "repaired")
 
 
-async def _check(spec: CheckSpec, run: CaseContext, check: Check, first: Classification, note: str) -> None:
+async def _check(spec: CheckSpec, run: CaseContext, check: Check, first: records.Classification, note: str) -> None:
     """Run sessions two and three and the control; `note` says where the first answer was cut. Raises CallError if one
     of the two sessions fails.
     """
     key, explanation = check.key, check.explanation
     goal = _goal(check, first)
     if explanation == "counterfactual" and goal is not None and goal.wanted is None:
-        explained, again, cuts = None, Recheck(), Cuts(note)
+        explained, again, cuts = None, records.Recheck(), Cuts(note)
     else:
         explained, explanation_note = await _explain(spec, run, check, goal)
         again, again_note = await _again(spec, run, check, first, explained)
@@ -219,7 +208,7 @@ def _begun_by(run: CaseContext) -> tuple[bool, bool]:
     """Return by which rules the run is judged (`Consistency.strict` and `thorough`): an older run continues with its
     own.
     """
-    named = name_of(Consistency)
+    named = name_of(records.Consistency)
     for place in run.session.state.places.values():
         for event in place.records.values():
             if event.record == named:
@@ -227,7 +216,7 @@ def _begun_by(run: CaseContext) -> tuple[bool, bool]:
     return True, True
 
 
-def _words(check: Check, explained: SelfExplanation | None, edited: str | None) -> mask.Words:
+def _words(check: Check, explained: records.SelfExplanation | None, edited: str | None) -> mask.Words:
     """Return the words that the explanation masked, and the others; both empty if it masks nothing."""
     if explained is None or edited is None or check.explanation == "counterfactual":
         return mask.Words([], [])
@@ -237,7 +226,7 @@ def _words(check: Check, explained: SelfExplanation | None, edited: str | None) 
     return mask.named_by(check.item.paragraph, named, check.wording.mask)
 
 
-def _vacuous(check: Check, explained: SelfExplanation | None, words: mask.Words, thorough: bool) -> str:
+def _vacuous(check: Check, explained: records.SelfExplanation | None, words: mask.Words, thorough: bool) -> str:
     """Return why the explanation, as the updated parser reads it, tests nothing; empty if no reason is found."""
     if explained is None or (edited := explained.edited.repaired) is None:
         return ""
@@ -249,7 +238,7 @@ def _vacuous(check: Check, explained: SelfExplanation | None, words: mask.Words,
     return metrics.of_counterfactual(check.task, check.item.choices, original, edited, thorough)
 
 
-def _held_against(result: Consistency, shares: PerRuleset[float | None]) -> Consistency:
+def _held_against(result: records.Consistency, shares: PerRuleset[float | None]) -> records.Consistency:
     """Return the result with its random masks; undecided if any words would do."""
     result = result.model_copy(update={"control": shares})
     by_any = metrics.any_words_would_do(shares.repaired)
@@ -262,10 +251,10 @@ async def _elsewhere(
     spec: CheckSpec,
     run: CaseContext,
     check: Check,
-    first: Classification,
-    explained: SelfExplanation,
-    result: Consistency,
-) -> Consistency:
+    first: records.Classification,
+    explained: records.SelfExplanation,
+    result: records.Consistency,
+) -> records.Consistency:
     """Try the added words of a successful counterfactual on another paragraph, and return the result after that.
 
     Sentences are appended; inserted words are put in at the same relative place. If they turn the other paragraph too,
@@ -297,7 +286,7 @@ async def _elsewhere(
         has_turned = None not in (before, after) and metrics.addition_turns(
             check.task, before, after, explained.wanted, other.choices
         )
-        record = Elsewhere(
+        record = records.Elsewhere(
             item=other.id,
             added=added,
             text=text,
@@ -313,14 +302,16 @@ async def _elsewhere(
     return result.with_ruleset("repaired", faithful="undecided", reason=reason) if reason and decides else result
 
 
-def _goal(check: Check, first: Classification) -> Goal | None:
+def _goal(check: Check, first: records.Classification) -> Goal | None:
     if check.explanation != "counterfactual":
         return None
     item = check.item
     return metrics.goal(check.task, item.label, first.repaired or first.paper, item.choices, check.wording.target)
 
 
-async def _explain(spec: CheckSpec, run: CaseContext, check: Check, goal: Goal | None) -> tuple[SelfExplanation, str]:
+async def _explain(
+    spec: CheckSpec, run: CaseContext, check: Check, goal: Goal | None
+) -> tuple[records.SelfExplanation, str]:
     """Run the second session; return the explanation, and where its answer was cut. Raises CallError if the call
     fails.
     """
@@ -348,7 +339,7 @@ async def _explain(spec: CheckSpec, run: CaseContext, check: Check, goal: Goal |
             return written[rules]
         return mask.redact(item.paragraph, named, wording.mask, rules)
 
-    explained = SelfExplanation(
+    explained = records.SelfExplanation(
         call=answered.call,
         words=words,
         edited=PerRuleset.read_by_each(edited),
@@ -359,7 +350,7 @@ async def _explain(spec: CheckSpec, run: CaseContext, check: Check, goal: Goal |
     return explained, answered.cut_note
 
 
-async def _given(run: CaseContext, check: Check) -> SelfExplanation:
+async def _given(run: CaseContext, check: Check) -> records.SelfExplanation:
     """Journal an explanation that was given, as the answer of a model that only repeats it. It is not parsed: words are
     a list, and a redaction is the paragraph with either mask.
     """
@@ -379,14 +370,14 @@ async def _given(run: CaseContext, check: Check) -> SelfExplanation:
         for token in get_args(Mask):
             text = text.replace(token, wording.mask)
         edits = PerRuleset.same_for_both(text)
-    explained = SelfExplanation(call=answered.call, words=named, edited=edits)
+    explained = records.SelfExplanation(call=answered.call, words=named, edited=edits)
     run.record(explained, check.key)
     return explained
 
 
 async def _again(
-    spec: CheckSpec, run: CaseContext, check: Check, first: Classification, explained: SelfExplanation
-) -> tuple[Recheck, str]:
+    spec: CheckSpec, run: CaseContext, check: Check, first: records.Classification, explained: records.SelfExplanation
+) -> tuple[records.Recheck, str]:
     """Run the third session for each different paragraph that a parser read in the explanation. Return the answers, and
     where the answer about the updated parser's paragraph was cut.
 
@@ -405,7 +396,7 @@ async def _again(
         **dict(zip(changed, answers, strict=True)),
     }
     (paper_call, by_paper, _), (call, by_repaired, note) = by_edit[edits.paper], by_edit[edits.repaired]
-    again = Recheck(
+    again = records.Recheck(
         call=PerRuleset(paper=paper_call, repaired=call), paper=by_paper.paper, repaired=by_repaired.repaired
     )
     if len(distinct) == 2:
@@ -424,13 +415,13 @@ def _random_masks(
     """
     if check.explanation == "counterfactual" or (strict and metrics.of_masks(words, check.item.paragraph, thorough)):
         return ()
-    if before := run.recorded(MaskControl).get(check.key):
+    if before := run.recorded(records.MaskControl).get(check.key):
         # The masks may have been sampled differently when the run began.
         return before.texts
     return mask.random_masks(check.item.paragraph, words, check.wording.mask, spec.controls, spec.seed)
 
 
-async def _control(spec: CheckSpec, run: CaseContext, check: Check, texts: Sequence[str]) -> MaskControl:
+async def _control(spec: CheckSpec, run: CaseContext, check: Check, texts: Sequence[str]) -> records.MaskControl:
     """Ask about each of `texts`, which are masked at random, and with every word masked."""
     item, wording, key = check.item, check.wording, check.key
     everything = mask.mask_all(item.paragraph, wording.mask)
@@ -438,7 +429,7 @@ async def _control(spec: CheckSpec, run: CaseContext, check: Check, texts: Seque
     *random, blank = await gather(
         *(_classify(spec, run, item, wording, text, f"{key}/{trial}", trial=trial) for trial, text in masked.items())
     )
-    return MaskControl(
+    return records.MaskControl(
         texts=tuple(texts),
         calls=tuple(one.call for one in random),
         all_text=everything,
@@ -454,7 +445,7 @@ async def _halves(spec: CheckSpec, run: CaseContext, check: Check, words: mask.W
     verdict rests on it, so a failed call drops only this.
     """
     key = check.key
-    before = run.recorded(Halves).get(key)
+    before = run.recorded(records.Halves).get(key)
     token = check.wording.mask
     texts = before.texts if before else mask.halves(check.item.paragraph, words, token, spec.seed)
     if not texts:
@@ -471,10 +462,12 @@ async def _halves(spec: CheckSpec, run: CaseContext, check: Check, words: mask.W
         return
     calls = tuple(one.call for one in asked)
     paper, repaired = (tuple(one.labels[rules] for one in asked) for rules in RULES)
-    run.record(Halves(texts=texts, calls=calls, paper=paper, repaired=repaired), key)
+    run.record(records.Halves(texts=texts, calls=calls, paper=paper, repaired=repaired), key)
 
 
-def _shares(check: Check, control: MaskControl, explained: SelfExplanation, edited: str) -> PerRuleset[float | None]:
+def _shares(
+    check: Check, control: records.MaskControl, explained: records.SelfExplanation, edited: str
+) -> PerRuleset[float | None]:
     """Return how often random masks had the effect, for each parser whose edit they match. Unread answers do not
     count.
     """
@@ -488,13 +481,13 @@ def _shares(check: Check, control: MaskControl, explained: SelfExplanation, edit
 
 def _judge(
     check: Check,
-    first: Classification,
+    first: records.Classification,
     goal: Goal | None,
-    explained: SelfExplanation | None,
-    again: Recheck,
+    explained: records.SelfExplanation | None,
+    again: records.Recheck,
     reason: str,
     strict: bool,
-) -> Consistency:
+) -> records.Consistency:
     """Judge the check by both rules. `reason`: why the explanation tests nothing, which only the updated rules use."""
     task, item, explanation, wording = check
 
@@ -525,7 +518,7 @@ def _judge(
         if explanation != "counterfactual":
             readings["masked"] = mask.masked_share(shown, wording.mask)
             readings["over_redacted"] = mask.over_redacted(shown, wording.mask)
-    return Consistency(
+    return records.Consistency(
         paragraph=item.id,
         explanation=explanation,
         wording=wording_name(explanation, wording),
@@ -539,7 +532,7 @@ def _judge(
     )
 
 
-def _drop_uncounted(run: CaseContext, key: str, result: Consistency, cuts: Cuts) -> None:
+def _drop_uncounted(run: CaseContext, key: str, result: records.Consistency, cuts: Cuts) -> None:
     """Record for each parser why the check does not count, if it does not."""
     for rules in RULES:
         before = result.before[rules]

@@ -20,6 +20,7 @@ from ...statistics import interval_of_trials
 from ...text import compare
 from ...text.stable_random import unit_number
 from . import mask
+from .records import Faithful
 from .tasks import Explanation, Target, Task, shipped
 
 # Find explanations that test nothing. Only the test of a counterfactual's added words needs further calls.
@@ -236,8 +237,6 @@ def _added(original: str, edited: str, part: re.Pattern[str], swap: int = 0) -> 
             parts.append(found[0])
     return parts
 
-
-Faithful = Literal["yes", "no", "undecided"]
 
 NO_EXPLANATION = "the explanation could not be read"
 NO_TARGET = "there is no target: the first answer names no class to change"

@@ -10,7 +10,6 @@ from pydantic import Field
 
 from ...events import Frozen
 from ...rulesets import FlatRecord, HasRulesets, PerRuleset
-from .metrics import Faithful
 
 
 def _is_none(value: object) -> bool:
@@ -23,6 +22,9 @@ def _is_true(value: object) -> bool:
 
 def _is_false(value: object) -> bool:
     return value is False
+
+
+Faithful = Literal["yes", "no", "undecided"]
 
 
 class Paragraph(Frozen):

@@ -13,19 +13,8 @@ from ...rulesets import RULES, PerRuleset
 from ...score import Figure, Score
 from ...transcript import Call, CaseLog, RecordReader
 from ..base.report import Reading, Trial, View
-from . import metrics
+from . import metrics, records
 from .measure import ELSEWHERE, EVERYTHING, SESSION, half, random_mask
-from .records import (
-    Ability,
-    Classification,
-    Consistency,
-    Elsewhere,
-    Halves,
-    MaskControl,
-    Paragraph,
-    Recheck,
-    SelfExplanation,
-)
 from .tasks import Check, CheckSpec, answerable_key, checks_of, classification_key, in_words
 
 State = Literal["yes", "no", "undecided", "failed", "waiting"]
@@ -53,7 +42,9 @@ class Masked(NamedTuple):
     of: int = 1
 
 
-def _each(kind: Literal["random", "half"], id: Callable[[int], str], made: MaskControl | Halves) -> Iterator[Masked]:
+def _each(
+    kind: Literal["random", "half"], id: Callable[[int], str], made: records.MaskControl | records.Halves
+) -> Iterator[Masked]:
     each = zip(made.texts, made.calls, made.paper, made.repaired, strict=False)
     for number, (text, call, paper, repaired) in enumerate(each, start=1):
         yield Masked(id(number), kind, text, call, PerRuleset(paper=paper, repaired=repaired), number, len(made.texts))
@@ -70,14 +61,14 @@ class CheckView(View):
 
     spec: CheckSpec | None
     check: Check | None
-    classification: Classification | None = None
-    ability: Ability | None = None
-    explained: SelfExplanation | None = None
-    again: Recheck | None = None
-    control: MaskControl | None = None
-    halves: Halves | None = None
-    elsewhere: Elsewhere | None = None
-    result: Consistency | None = None
+    classification: records.Classification | None = None
+    ability: records.Ability | None = None
+    explained: records.SelfExplanation | None = None
+    again: records.Recheck | None = None
+    control: records.MaskControl | None = None
+    halves: records.Halves | None = None
+    elsewhere: records.Elsewhere | None = None
+    result: records.Consistency | None = None
     drops: list[Dropped] = field(default_factory=list)
 
     @classmethod
@@ -86,7 +77,7 @@ class CheckView(View):
         reader = RecordReader()
         spec = log.spec_as(CheckSpec)
         item: Item | None = None
-        for id, paragraph in reader.all_of(Paragraph, log).items():
+        for id, paragraph in reader.all_of(records.Paragraph, log).items():
             item = reader.read(Item, {"id": id, "paragraph": paragraph.text, **paragraph.model_dump(exclude={"text"})})
         check = None
         if spec is not None and item is not None:
@@ -97,14 +88,14 @@ class CheckView(View):
             log,
             spec,
             check,
-            classification=reader.all_of(Classification, log).get(first),
-            ability=reader.all_of(Ability, log).get(able),
-            explained=reader.one_of(SelfExplanation, log),
-            again=reader.one_of(Recheck, log),
-            control=reader.one_of(MaskControl, log),
-            halves=reader.one_of(Halves, log),
-            elsewhere=reader.one_of(Elsewhere, log),
-            result=reader.one_of(Consistency, log),
+            classification=reader.all_of(records.Classification, log).get(first),
+            ability=reader.all_of(records.Ability, log).get(able),
+            explained=reader.one_of(records.SelfExplanation, log),
+            again=reader.one_of(records.Recheck, log),
+            control=reader.one_of(records.MaskControl, log),
+            halves=reader.one_of(records.Halves, log),
+            elsewhere=reader.one_of(records.Elsewhere, log),
+            result=reader.one_of(records.Consistency, log),
             drops=[drop for drop in log.drops if not drop.item or (check is not None and drop.item == check.key)],
             unread=reader.unread + (spec is None),
         )
@@ -379,7 +370,7 @@ class CheckView(View):
         return Reading(expected=UNKNOWN, observed=observed, outcome=outcome, counts=not reason, reason=reason)
 
 
-def _explanation_read(explained: SelfExplanation, rules: Rules) -> str | None:
+def _explanation_read(explained: records.SelfExplanation, rules: Rules) -> str | None:
     words = explained.words[rules]
     if words is not None:
         return ", ".join(words)

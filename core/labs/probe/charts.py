@@ -20,10 +20,11 @@ from .evaluate import absolute_bound
 from .functions.base import as_number
 from .functions.numeric import PROBED
 from .records import Ends
-from .verdict import CaseVerdict
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
+
+    from .verdict import CaseVerdict
 
 
 TRUTH, ESTIMATE = OURS, "#D55E00"

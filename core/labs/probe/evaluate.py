@@ -15,7 +15,6 @@ from ...score import Score, undefined
 from ...statistics import wilson
 from .functions.base import Value
 from .functions.numeric import GRID, PROBED, Corruption, Numbers, NumericFunction
-from .parse import choice_is_correct
 
 ZERO = "the function is zero at every point, so a relative error is undefined"
 SUCCESS = 0.1
@@ -179,16 +178,6 @@ def paper_stop(inputs: Sequence[str], estimates: Sequence[Value | None]) -> int 
         if estimate is None or re.search(r"['\"\\\n]", text)
     )
     return next(ends, None)
-
-
-def unit_test(replies: Sequence[str], correct: Sequence[int], rules: Rules = "repaired") -> Score:
-    """Return the share of triplets in which the evaluator picked the true pair; `correct` counts from 1. Chance is 1/3.
-
-    The paper rules accept the right digit anywhere in the reply. Under the updated rules a reply that picks no example
-    is left out of `n`.
-    """
-    verdicts = [choice_is_correct(reply, number, rules) for reply, number in zip(replies, correct, strict=True)]
-    return picked(verdicts)
 
 
 def picked(verdicts: Sequence[bool | None]) -> Score:

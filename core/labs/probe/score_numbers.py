@@ -11,26 +11,12 @@ from ...rulesets import RULES, PerRuleset
 from ...sandbox import sandbox
 from ...sandbox.rewriting import not_runnable
 from ...score import Figure, Score, undefined
-from . import claim_extraction, evaluate
+from . import claim_extraction, evaluate, records
 from .box import Box, real
 from .claim_extraction import claimed_intervals, intervals_told
 from .functions.base import FindFunction, Value, as_number
 from .functions.numeric import GRID, NumericFunction
 from .functions.source import PairsFunction
-from .records import (
-    HELD_OUT,
-    NOTHING,
-    Checked,
-    Estimate,
-    Interpretation,
-    NoCode,
-    Number,
-    Observed,
-    Outcome,
-    ScoreRecord,
-    is_judged,
-    share,
-)
 from .tasks import ProbeSpec
 
 _SPREAD = 64
@@ -82,13 +68,15 @@ class _CodeValues(NamedTuple):
 
     given: tuple[Value | None, ...]
     apart: tuple[Value | None, ...] = ()
-    trouble: str = NOTHING
+    trouble: str = records.NOTHING
     trouble_apart: str = ""
     lacking: int = 0
     """At how many points the sandbox lacks what the code needs."""
 
 
-def of_numbers(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpretation) -> Iterator[Outcome]:
+def of_numbers(
+    spec: ProbeSpec, box: Box, function: FindFunction, read: records.Interpretation
+) -> Iterator[records.Outcome]:
     """Yield NMSE and success, noise floor, interval overlap, noise identification and held-out error."""
     truth = _truth_at(spec, box, function)
     floors = PerRuleset.read_by_each(lambda rules: _floor(spec, function, truth.observed, rules))
@@ -96,20 +84,20 @@ def of_numbers(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpre
     for rules in RULES:
         draws = floors[rules]
         reason = "a relative error is undefined for this function" if draws else "unknown for random code of your own"
-        yield Figure("noise_floor", rules, share(evaluate.mean_of(draws), reason))
-        yield from _of_code(truth, by_code[rules], is_judged(read, rules), rules)
+        yield Figure("noise_floor", rules, records.share(evaluate.mean_of(draws), reason))
+        yield from _of_code(truth, by_code[rules], records.is_judged(read, rules), rules)
         if isinstance(function, NumericFunction):
             yield from _claims(function, read, rules)
-    estimate = Estimate(
+    estimate = records.Estimate(
         paper=tuple(map(real, by_code.paper.given)),
         repaired=tuple(map(real, by_code.repaired.given)),
         trouble=PerRuleset.read_by_each(lambda rules: by_code[rules].trouble or by_code[rules].trouble_apart),
     )
     why = estimate.trouble.repaired
-    if is_judged(read, "repaired") and why and all(value is None for value in estimate.repaired):
-        yield NoCode(why)
-    yield ScoreRecord("estimate", estimate)
-    observed = Observed(
+    if records.is_judged(read, "repaired") and why and all(value is None for value in estimate.repaired):
+        yield records.NoCode(why)
+    yield records.ScoreRecord("estimate", estimate)
+    observed = records.Observed(
         y=_numbers(truth.observed),
         expected=_numbers(truth.expected),
         paper=_complex_ones(by_code.paper.given),
@@ -119,7 +107,7 @@ def of_numbers(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpre
         held_out=PerRuleset.read_by_each(lambda rules: _numbers(by_code[rules].apart)),
         floor=floors,
     )
-    yield ScoreRecord("observed", observed)
+    yield records.ScoreRecord("observed", observed)
     if passed := [rules for rules in RULES if _passes(truth, by_code[rules], floors[rules], rules)]:
         yield from _checked(box, function, truth, by_code, read, passed, spec.seed)
 
@@ -138,10 +126,10 @@ def _checked(
     function: FindFunction,
     truth: _Truth,
     by_code: PerRuleset[_CodeValues],
-    read: Interpretation,
+    read: records.Interpretation,
     passed: Sequence[Rules],
     seed: int,
-) -> Iterator[Outcome]:
+) -> Iterator[records.Outcome]:
     """Yield what the code gives elsewhere, and whether its success holds there. For a person's own random code that is
     not known.
     """
@@ -163,9 +151,9 @@ def _checked(
         for rules in passed
     }
     n = len(truth.apart)
-    yield ScoreRecord(
+    yield records.ScoreRecord(
         "checked",
-        Checked(
+        records.Checked(
             inputs=tuple(f"{x:.10g}" for x in points),
             probed=tuple(place >= n for place in range(len(points))),
             truth=_numbers(expected),
@@ -189,7 +177,7 @@ def _truth_at(spec: ProbeSpec, box: Box, function: FindFunction) -> _Truth:
 
     points = grid(function)
     at_points = observed(points, np.random.default_rng([spec.seed, _TRUTH]))
-    rng = np.random.default_rng([spec.seed, HELD_OUT])
+    rng = np.random.default_rng([spec.seed, records.HELD_OUT])
     # Typed pairs have no value anywhere else.
     apart = [] if isinstance(function, PairsFunction) else evaluate.held_out_points(probed(box), rng).tolist()
     expected: list[Value] = []
@@ -207,9 +195,9 @@ def _floor(spec: ProbeSpec, function: FindFunction, true: Sequence[Value], rules
     return () if function.is_stochastic else (evaluate.nmse(true, list(true), rules).value,)
 
 
-def _run_code(truth: _Truth, read: Interpretation, rules: Rules) -> _CodeValues:
+def _run_code(truth: _Truth, read: records.Interpretation, rules: Rules) -> _CodeValues:
     n = len(truth.points)
-    if not is_judged(read, rules):
+    if not records.is_judged(read, rules):
         return _CodeValues((None,) * n)
     result = sandbox.evaluate(read.code[rules], [*truth.points, *truth.apart], rules=rules)
     trouble = _trouble(result.errors[:n], truth.observed, rules)
@@ -262,10 +250,10 @@ def _errors(truth: _Truth, by_code: _CodeValues, rules: Rules) -> Iterator[Figur
     yield Figure("nmse_success", rules, success if is_counted else undefined(1, reason))
 
 
-def _claims(function: NumericFunction, read: Interpretation, rules: Rules) -> Iterator[Figure]:
+def _claims(function: NumericFunction, read: records.Interpretation, rules: Rules) -> Iterator[Figure]:
     """Yield what the words say about the corrupted interval and the noise."""
     overlap = is_named = None
-    if is_judged(read, rules):
+    if records.is_judged(read, rules):
         overlap = evaluate.interval_iou(function.corruption, intervals(function, read, rules))
         if rules == "repaired" and overlap is not None:
             overlap = evaluate.beyond(overlap, evaluate.whole_range(function.corruption))
@@ -275,11 +263,11 @@ def _claims(function: NumericFunction, read: Interpretation, rules: Rules) -> It
         ("noise_identified", is_named, "there is no noise, and none was claimed"),
     )
     for metric, value, why in figures:
-        reason = why if is_judged(read, rules) else NOTHING
-        yield Figure(metric, rules, share(None if value is None else float(value), reason))
+        reason = why if records.is_judged(read, rules) else records.NOTHING
+        yield Figure(metric, rules, records.share(None if value is None else float(value), reason))
 
 
-def intervals(function: FindFunction, read: Interpretation, rules: Rules) -> tuple[tuple[float, float], ...]:
+def intervals(function: FindFunction, read: records.Interpretation, rules: Rules) -> tuple[tuple[float, float], ...]:
     """Return the intervals that are said to behave differently: under the paper rules in the domain, under the updated
     ones anywhere in the words, or a person's two numbers. If nothing was replaced, stretches that are only described
     separately do not count, because they are the function's own pieces.
@@ -294,7 +282,7 @@ def intervals(function: FindFunction, read: Interpretation, rules: Rules) -> tup
     return intervals_told(read.description.repaired, read.domain.repaired)
 
 
-def _numbers(values: Sequence[Value | None]) -> tuple[Number, ...]:
+def _numbers(values: Sequence[Value | None]) -> tuple[records.Number, ...]:
     """Return values in the form that is journaled."""
     return tuple(
         (value.real, value.imag) if isinstance(value, complex) and value.imag and np.isfinite(value) else real(value)
@@ -302,7 +290,7 @@ def _numbers(values: Sequence[Value | None]) -> tuple[Number, ...]:
     )
 
 
-def _complex_ones(values: Sequence[Value | None]) -> tuple[Number, ...]:
+def _complex_ones(values: Sequence[Value | None]) -> tuple[records.Number, ...]:
     """Return the values if they include complex numbers, which an estimate leaves out; else an empty tuple."""
     numbers = _numbers(values)
     return numbers if any(isinstance(value, tuple) for value in numbers) else ()

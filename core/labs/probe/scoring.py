@@ -18,7 +18,7 @@ from ...runs.fairness import run_in_thread
 from ...sandbox import sandbox
 from ...sandbox.rewriting import NOT_RUNNABLE, cause, not_runnable
 from ...score import Figure, Score, undefined
-from . import claim_extraction, evaluate, parse, units
+from . import claim_extraction, evaluate, parse, records, units
 from .box import Box, real, value_text
 from .exemplars import pairs_for_testing
 from .functions import source
@@ -28,24 +28,6 @@ from .functions.numeric import NumericFunction
 from .functions.relations import RelationFunction
 from .functions.source import CodeFunction, PairsFunction
 from .functions.strings import StringFunction
-from .records import (
-    HELD_OUT,
-    NOTHING,
-    Audit,
-    Checked,
-    Claims,
-    Ends,
-    Exchange,
-    Interpretation,
-    NoCode,
-    Outcome,
-    Prediction,
-    Redrawn,
-    ScoreRecord,
-    Truth,
-    is_judged,
-    share,
-)
 from .score_numbers import grid, intervals, of_numbers, probed, values
 from .tasks import ProbeSpec
 from .view import trial_of
@@ -76,9 +58,11 @@ class _Tried(NamedTuple):
     error: str | None
 
 
-def of_texts(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpretation) -> Iterator[Outcome]:
+def of_texts(
+    spec: ProbeSpec, box: Box, function: FindFunction, read: records.Interpretation
+) -> Iterator[records.Outcome]:
     """Yield exact match on ten texts, and on texts that nobody probed."""
-    rng = np.random.default_rng([spec.seed, HELD_OUT])
+    rng = np.random.default_rng([spec.seed, records.HELD_OUT])
     tests = list(_texts_of_test(spec, function))
     texts = [*tests, *_unprobed(box, function, rng)]
     inputs = [text.input for text in texts]
@@ -89,8 +73,8 @@ def of_texts(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
     yield from _predictions(tried, read, len(tests))
     for rules in RULES:
         yield from _matches(tried[rules], results[rules].error, read, rules)
-    if results.repaired.error and is_judged(read, "repaired"):
-        yield NoCode(results.repaired.error)
+    if results.repaired.error and records.is_judged(read, "repaired"):
+        yield records.NoCode(results.repaired.error)
     calls = dict.fromkeys((probe.input, probe.output) for probe in box.probes if not probe.problem)
     passed = _match(tried.repaired[: len(tests)], results.repaired.error, read, "repaired").value == 1
     if calls and passed and not function.is_stochastic:
@@ -99,11 +83,11 @@ def of_texts(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
         yield from _redrawn(function, tests, rng)
 
 
-def _checked(calls: Sequence[tuple[str, str]], read: Interpretation) -> ScoreRecord:
+def _checked(calls: Sequence[tuple[str, str]], read: records.Interpretation) -> records.ScoreRecord:
     """Return what the code gives for the texts that the interpreter probed itself."""
     inputs, outputs = zip(*calls, strict=True)
     given = PerRuleset.read_by_each(lambda rules: sandbox.evaluate(read.code[rules], list(inputs), rules=rules).values)
-    checked = Checked(
+    checked = records.Checked(
         inputs=inputs,
         probed=(True,) * len(calls),
         truth=outputs,
@@ -112,7 +96,7 @@ def _checked(calls: Sequence[tuple[str, str]], read: Interpretation) -> ScoreRec
         paper=tuple(map(_text, given.paper)),
         repaired=tuple(map(_text, given.repaired)),
     )
-    return ScoreRecord("checked", checked)
+    return records.ScoreRecord("checked", checked)
 
 
 def _texts_of_test(spec: ProbeSpec, function: FindFunction) -> Iterator[_Text]:
@@ -139,26 +123,30 @@ def _unprobed(box: Box, function: FindFunction, rng: np.random.Generator) -> Ite
             yield _Text("held out", text, output)
 
 
-def _predictions(tried: PerRuleset[list[_Tried]], read: Interpretation, tests: int) -> Iterator[ScoreRecord]:
+def _predictions(
+    tried: PerRuleset[list[_Tried]], read: records.Interpretation, tests: int
+) -> Iterator[records.ScoreRecord]:
     """Yield one record per text; each kind is counted from 1."""
     for place, (paper, repaired) in enumerate(zip(tried.paper, tried.repaired, strict=True), start=1):
         text = paper.text
-        prediction = Prediction(
+        prediction = records.Prediction(
             kind=text.kind,
             input=text.input,
             truth=text.truth,
             paper=_text(paper.value),
             repaired=_text(repaired.value),
-            error=repaired.error or "" if is_judged(read, "repaired") else NOTHING,
+            error=repaired.error or "" if records.is_judged(read, "repaired") else records.NOTHING,
             error_paper=paper.error or "",
             right_paper=paper.value == text.truth,
             misrecorded=text.misrecorded,
         )
         number = place if text.kind == "test" else place - tests
-        yield ScoreRecord(f"{text.kind.replace(' ', '-')}-{number:02}", prediction)
+        yield records.ScoreRecord(f"{text.kind.replace(' ', '-')}-{number:02}", prediction)
 
 
-def _matches(tried: Sequence[_Tried], error: str | None, read: Interpretation, rules: Rules) -> Iterator[Figure]:
+def _matches(
+    tried: Sequence[_Tried], error: str | None, read: records.Interpretation, rules: Rules
+) -> Iterator[Figure]:
     """Yield how often the code is right, how often it cannot be run, and how often its input unchanged would be
     right.
     """
@@ -166,7 +154,7 @@ def _matches(tried: Sequence[_Tried], error: str | None, read: Interpretation, r
     yield Figure("exact_match", rules, _match(tests, error, read, rules))
     yield Figure("held_out_match", rules, _match(held_out, error, read, rules))
     n = len(tests)
-    if is_judged(read, rules) and tests:
+    if records.is_judged(read, rules) and tests:
         lacking = [one.error for one in tests if not_runnable(one.error)]
         detail = {"reason": lacking[0]} if lacking else {}
         yield Figure("not_runnable", rules, Score(len(lacking) / n, n, n, detail=detail))
@@ -174,12 +162,12 @@ def _matches(tried: Sequence[_Tried], error: str | None, read: Interpretation, r
     yield Figure("exact_match_unchanged", rules, _right(unchanged, rules).over(n))
 
 
-def _match(tried: Sequence[_Tried], error: str | None, read: Interpretation, rules: Rules) -> Score:
+def _match(tried: Sequence[_Tried], error: str | None, read: records.Interpretation, rules: Rules) -> Score:
     """Return the share of texts that the code gets right, without those for which the sandbox lacks something. `error`
     is why the code could not be run at all.
     """
-    if not is_judged(read, rules):
-        return undefined(len(tried), NOTHING)
+    if not records.is_judged(read, rules):
+        return undefined(len(tried), records.NOTHING)
     ran = [one for one in tried if not not_runnable(one.error)]
     if tried and not any(_counts(one.text, rules) for one in ran):
         return undefined(len(tried), str(tried[0].error))
@@ -199,10 +187,12 @@ def _counts(text: _Text, rules: Rules) -> bool:
     return rules == "paper" or not text.misrecorded
 
 
-def _redrawn(function: FindFunction, tests: Sequence[_Text], rng: np.random.Generator) -> Iterator[Outcome]:
+def _redrawn(function: FindFunction, tests: Sequence[_Text], rng: np.random.Generator) -> Iterator[records.Outcome]:
     """Yield how far a random function agrees with its own outputs when it is sampled again: no code can do better."""
     draws = [function.outputs([text.input for text in tests], rng) for _ in range(_DRAWS)]
-    yield ScoreRecord("redrawn", Redrawn(outputs=tuple(tuple(map(_text, outputs)) for outputs in draws)))
+    yield records.ScoreRecord(
+        "redrawn", records.Redrawn(outputs=tuple(tuple(map(_text, outputs)) for outputs in draws))
+    )
     agrees = [output == text.truth for outputs in draws for output, text in zip(outputs, tests, strict=True)]
     for rules in RULES:
         yield Figure("exact_match_ceiling", rules, Score(float(np.mean(agrees)), len(tests), len(tests)))
@@ -216,7 +206,9 @@ _NAMED = 24
 """The most inputs of a list that are named."""
 
 
-async def score(spec: ProbeSpec, run: CaseContext, box: Box, function: FindFunction, read: Interpretation) -> None:
+async def score(
+    spec: ProbeSpec, run: CaseContext, box: Box, function: FindFunction, read: records.Interpretation
+) -> None:
     """Publish every figure of the function's category; the truth comes last."""
     if spec.category == "numeric":
         await _publish(spec, run, lambda: of_numbers(spec, box, function, read))
@@ -224,17 +216,17 @@ async def score(spec: ProbeSpec, run: CaseContext, box: Box, function: FindFunct
         await _publish(spec, run, lambda: of_texts(spec, box, function, read))
     if spec.category != "numeric":
         await units.run_tests(spec, run, function, read)
-    rounds = sorted({exchange.round for exchange in run.recorded(Exchange).values() if exchange.invented})
+    rounds = sorted({exchange.round for exchange in run.recorded(records.Exchange).values() if exchange.invented})
 
-    def last() -> Iterator[Outcome]:
+    def last() -> Iterator[records.Outcome]:
         yield from _described(function, read)
         yield from _audit(box, function, read, rounds, known=spec.interpreter != "given")
-        yield ScoreRecord("truth", _truth(spec, function))
+        yield records.ScoreRecord("truth", _truth(spec, function))
 
     await _publish(spec, run, last)
 
 
-async def _publish(spec: ProbeSpec, run: CaseContext, outcomes: Callable[[], Iterator[Outcome]]) -> None:
+async def _publish(spec: ProbeSpec, run: CaseContext, outcomes: Callable[[], Iterator[records.Outcome]]) -> None:
     """Compute in a thread, because code is run and curves are drawn; publish from here, because a run has many
     cases.
     """
@@ -242,14 +234,14 @@ async def _publish(spec: ProbeSpec, run: CaseContext, outcomes: Callable[[], Ite
         match outcome:
             case Figure(metric, rules, score, item):
                 run.score(metric, parse.score_of(spec, score, rules), rules, item)
-            case ScoreRecord(item, record):
+            case records.ScoreRecord(item, record):
                 run.record(record, item, trial=trial_of(item))
-            case NoCode(why):
+            case records.NoCode(why):
                 reason = NOT_RUNNABLE if not_runnable(why) else "code cannot be run"
                 run.drop("estimate", reason, cause(why), trial=trial_of("estimate"))
 
 
-def _described(function: FindFunction, read: Interpretation) -> Iterator[Outcome]:
+def _described(function: FindFunction, read: records.Interpretation) -> Iterator[records.Outcome]:
     """Yield how many of the function's parts the description names."""
     if not isinstance(function, NumericFunction | StringFunction):
         return
@@ -270,7 +262,7 @@ def _described(function: FindFunction, read: Interpretation) -> Iterator[Outcome
             "noises_repaired": kinds,
             "overlap_of_all": evaluate.whole_range(function.corruption),
         }
-    claims = Claims.model_validate(
+    claims = records.Claims.model_validate(
         {
             "named": PerRuleset.read_by_each(lambda rules: () if unasked[rules] else parts[rules].present),
             "left_out": PerRuleset.read_by_each(lambda rules: () if unasked[rules] else parts[rules].absent),
@@ -279,10 +271,10 @@ def _described(function: FindFunction, read: Interpretation) -> Iterator[Outcome
             **of_noise,
         }
     )
-    yield ScoreRecord("claims", claims)
+    yield records.ScoreRecord("claims", claims)
 
 
-def _why_no_parts(function: NumericFunction | StringFunction, read: Interpretation, rules: Rules) -> str:
+def _why_no_parts(function: NumericFunction | StringFunction, read: records.Interpretation, rules: Rules) -> str:
     """Return why the words are not checked for the function's parts; an empty string if they are."""
     if rules == "repaired" and not read.told.repaired.strip():
         return "there is no description"
@@ -300,8 +292,8 @@ def _of_parts(parts: claim_extraction.Components, unasked: str) -> Score:
 
 
 def _audit(
-    box: Box, function: FindFunction, read: Interpretation, invented: Sequence[int], known: bool
-) -> Iterator[Outcome]:
+    box: Box, function: FindFunction, read: records.Interpretation, invented: Sequence[int], known: bool
+) -> Iterator[records.Outcome]:
     """Yield the evidence for quoted calls, and how much of the range was probed; undefined if the calls are not
     `known`.
 
@@ -319,8 +311,8 @@ def _audit(
             if isinstance(function, NumericFunction):
                 in_corruption = claim_extraction.probed_corruption(function.corruption, asked, function.rules)
         for rules in RULES:
-            yield Figure("coverage", rules, share(covered, unknown, len(asked), len(made)))
-    record = Audit(
+            yield Figure("coverage", rules, records.share(covered, unknown, len(asked), len(made)))
+    record = records.Audit(
         **evidence._asdict(),
         invented_rounds=tuple(invented),
         coverage=covered,
@@ -328,19 +320,19 @@ def _audit(
         in_corruption=in_corruption,
         claimed=_ends(intervals(function, read, "repaired")),
     )
-    yield ScoreRecord("audit", record)
+    yield records.ScoreRecord("audit", record)
     quoted = sum(map(len, evidence))
     supported = len(evidence.supported) / quoted if quoted else None
     for rules in RULES:
         reason = unknown or "it quotes no input with its output"
-        yield Figure("evidence_supported", rules, share(supported, reason, quoted))
+        yield Figure("evidence_supported", rules, records.share(supported, reason, quoted))
 
 
-def _ends(intervals: Sequence[tuple[float, float]]) -> tuple[Ends, ...]:
+def _ends(intervals: Sequence[tuple[float, float]]) -> tuple[records.Ends, ...]:
     return tuple((real(low), real(high)) for low, high in intervals)
 
 
-def _truth(spec: ProbeSpec, function: FindFunction) -> Truth:
+def _truth(spec: ProbeSpec, function: FindFunction) -> records.Truth:
     """Return the function as it is shown at the end; the curve has no noise."""
     points = grid(function)
     noise, corrupted = "", None
@@ -352,7 +344,7 @@ def _truth(spec: ProbeSpec, function: FindFunction) -> Truth:
     elif points:
         y = values(function, points, np.random.default_rng(0))
     known = known_inputs(function) if spec.is_module and spec.backbone == "table" else ""
-    return Truth(
+    return records.Truth(
         id=function.id,
         category=function.category,
         kind=function.kind,

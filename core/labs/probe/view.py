@@ -15,25 +15,7 @@ from ...sandbox.rewriting import NOT_RUNNABLE, not_runnable
 from ...score import Figure, Score, mean_of_cases, undefined
 from ...transcript import CaseLog, RecordReader
 from ..base.report import Reading, Trial, View
-from . import evaluate
-from .records import (
-    HEADLINE,
-    METRICS,
-    Audit,
-    Checked,
-    Comparison,
-    Estimate,
-    Exchange,
-    Fidelity,
-    FurtherUnitTest,
-    Interpretation,
-    Prediction,
-    Probe,
-    Submission,
-    Truth,
-    UnitTest,
-    Wish,
-)
+from . import evaluate, records
 from .tasks import ProbeSpec
 
 GRID = "grid"
@@ -62,20 +44,20 @@ class ProbeView(View):
     """
 
     spec: ProbeSpec | None
-    probes: list[Probe] = field(default_factory=list)
-    exchanges: dict[int, Exchange] = field(default_factory=dict)
-    interpretation: Interpretation | None = None
-    estimate: Estimate | None = None
-    checked: Checked | None = None
-    predictions: dict[str, Prediction] = field(default_factory=dict)
-    units: dict[str, UnitTest] = field(default_factory=dict)
-    further: dict[str, FurtherUnitTest] = field(default_factory=dict)
-    comparisons: dict[str, Comparison] = field(default_factory=dict)
-    audit: Audit | None = None
-    fidelity: Fidelity | None = None
-    truth: Truth | None = None
-    wishes: dict[str, Wish] = field(default_factory=dict)
-    submission: Submission | None = None
+    probes: list[records.Probe] = field(default_factory=list)
+    exchanges: dict[int, records.Exchange] = field(default_factory=dict)
+    interpretation: records.Interpretation | None = None
+    estimate: records.Estimate | None = None
+    checked: records.Checked | None = None
+    predictions: dict[str, records.Prediction] = field(default_factory=dict)
+    units: dict[str, records.UnitTest] = field(default_factory=dict)
+    further: dict[str, records.FurtherUnitTest] = field(default_factory=dict)
+    comparisons: dict[str, records.Comparison] = field(default_factory=dict)
+    audit: records.Audit | None = None
+    fidelity: records.Fidelity | None = None
+    truth: records.Truth | None = None
+    wishes: dict[str, records.Wish] = field(default_factory=dict)
+    submission: records.Submission | None = None
 
     @classmethod
     def of(cls, log: CaseLog) -> Self:
@@ -85,20 +67,20 @@ class ProbeView(View):
         return cls(
             log,
             _alone(spec, log.case),
-            probes=sorted(reader.all_of(Probe, log).values(), key=lambda probe: probe.number),
-            exchanges={one.round: one for one in reader.all_of(Exchange, log).values()},
-            interpretation=reader.one_of(Interpretation, log),
-            estimate=reader.one_of(Estimate, log),
-            checked=reader.one_of(Checked, log),
-            predictions=reader.all_of(Prediction, log),
-            units=reader.all_of(UnitTest, log),
-            further=reader.all_of(FurtherUnitTest, log),
-            comparisons=reader.all_of(Comparison, log),
-            audit=reader.one_of(Audit, log),
-            fidelity=reader.one_of(Fidelity, log),
-            truth=reader.one_of(Truth, log),
-            wishes=reader.all_of(Wish, log),
-            submission=reader.one_of(Submission, log),
+            probes=sorted(reader.all_of(records.Probe, log).values(), key=lambda probe: probe.number),
+            exchanges={one.round: one for one in reader.all_of(records.Exchange, log).values()},
+            interpretation=reader.one_of(records.Interpretation, log),
+            estimate=reader.one_of(records.Estimate, log),
+            checked=reader.one_of(records.Checked, log),
+            predictions=reader.all_of(records.Prediction, log),
+            units=reader.all_of(records.UnitTest, log),
+            further=reader.all_of(records.FurtherUnitTest, log),
+            comparisons=reader.all_of(records.Comparison, log),
+            audit=reader.one_of(records.Audit, log),
+            fidelity=reader.one_of(records.Fidelity, log),
+            truth=reader.one_of(records.Truth, log),
+            wishes=reader.all_of(records.Wish, log),
+            submission=reader.one_of(records.Submission, log),
             unread=reader.unread,
         )
 
@@ -120,7 +102,7 @@ class ProbeView(View):
     @property
     def headline(self) -> str:
         """The figure that decides; an empty string if the category is not known."""
-        return HEADLINE[self.spec.category] if self.spec else ""
+        return records.HEADLINE[self.spec.category] if self.spec else ""
 
     @property
     def is_judged(self) -> bool:
@@ -142,7 +124,7 @@ class ProbeView(View):
         score = self.score(metric)
         return "" if score is None else score.reason
 
-    def of_round(self, number: int) -> list[Probe]:
+    def of_round(self, number: int) -> list[records.Probe]:
         """Return the calls that were made in one round; round 0 has the exemplars."""
         return [probe for probe in self.probes if probe.round == number]
 
@@ -267,7 +249,7 @@ def _range(values: list[float] | tuple[float | None, ...]) -> str:
     return f"{len(known)} values from {min(known):.4g} to {max(known):.4g}"
 
 
-def _text(one: Prediction, rules: Rules) -> Reading:
+def _text(one: records.Prediction, rules: Rules) -> Reading:
     guess = one[rules]
     error = one.failure(rules)
     if one.misrecorded and rules == "repaired":
@@ -287,7 +269,7 @@ def _text(one: Prediction, rules: Rules) -> Reading:
     )
 
 
-def _unit(test: UnitTest | None, rules: Rules, cut: str = "") -> Reading:
+def _unit(test: records.UnitTest | None, rules: Rules, cut: str = "") -> Reading:
     """Return the example that the evaluator picked, and the function's own. `cut`: where its reply was cut."""
     if test is None:
         return Reading(outcome="dropped", counts=False, reason="the evaluator's call failed")
@@ -316,7 +298,7 @@ def scores(views: Sequence[ProbeView]) -> Iterator[Figure]:
         for published in _published(views[0]).values():
             yield Figure(published.metric, published.rules, published.score, published.item)
         return
-    for metric in METRICS:
+    for metric in records.METRICS:
         for rules in RULES:
             wanted = [
                 score or undefined(0, "it was not judged")

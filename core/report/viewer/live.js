@@ -94,7 +94,7 @@ function unselected(event) {
   if (performance.now() - headPressed < SORTED && event.target.closest?.(TABLES)) event.stopImmediatePropagation();
 }
 
-/** Whether the browser shows a row beside a list from which the page has none open (opened_case.py). */
+/** Whether the browser shows a row beside a list from which the page has none open (lists.py). */
 const showAhead = (isAhead) => document.documentElement.toggleAttribute("data-ahead", isAhead);
 
 const isDrawn = () => document.querySelector("[data-test-script-state]")?.dataset.testScriptState === "notRunning";

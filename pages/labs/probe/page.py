@@ -11,7 +11,7 @@ import streamlit as st
 from core import policy
 from core.labs.base.spec import knobs
 from core.labs.probe import box
-from core.labs.probe.by_hand import is_drawn
+from core.labs.probe.by_hand import is_drawn, spec_of_day
 from core.labs.probe.controls import Straight, worthless
 from core.labs.probe.functions.base import CATEGORIES, Category, difficulties
 from core.labs.probe.functions.entities import EntityFunction, concepts, keeps
@@ -393,7 +393,7 @@ class ProbePage(ProbeForm):
 
     def begin(self) -> None:
         """Offer to draw the function of the day."""
-        turn.begin()
+        turn.begin(lambda day: driver.start(LAB, spec_of_day(day), {}))
 
     def ways(self, spec: ProbeSpec) -> dict[str, dict[str, Any]]:
         """Return the other interpreters that fit the function and need no person; those that use a model only if the

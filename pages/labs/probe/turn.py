@@ -3,7 +3,7 @@ interpreter.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from typing import Literal
 
@@ -30,7 +30,6 @@ from core.score import Score
 from core.server.quotas import QuotaExceededError
 from core.text.display import count_noun, visible
 from core.text.templates import load
-from pages import lab as driver
 from pages.components import recordings, session
 from pages.components.run import problems, resume
 from pages.components.tables import PLAIN, table
@@ -217,15 +216,15 @@ RECORDED = "20261126-222333-find-b48edb3f5befb0d5"
 """A recorded run in which a robot takes six points of a curve for a line; a class sees the points and draws."""
 
 
-def begin() -> None:
-    """Draw the buttons for the function of the day that the address names, or of today."""
+def begin(start: Callable[[date], None]) -> None:
+    """Draw the buttons for the function of the day that the address names, or of today; `start` runs it."""
     asked = st.query_params.get("box", "")
     day = day_of(asked)
     words = f"Guess the function of {day:%-d %B %Y}" if asked else "Guess today's function"
     kind: Literal["primary", "secondary"] = "primary" if asked else "secondary"
     about = f"A hidden function of numbers, {by_hand.CALLS} calls, your pen."
     if st.button(words, icon=":material/draw:", key="box", type=kind, help=about):
-        driver.start(LAB, by_hand.spec_of_day(day), {})
+        start(day)
     recordings.to_a_class("Draw it with a class", pack=f"function-{day:%Y%m%d}")
     recordings.to_a_class("Draw a robot's function with a class", run=RECORDED)
 

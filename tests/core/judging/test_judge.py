@@ -16,7 +16,7 @@ from core.runs import labels
 from core.runs.context import recorded
 from core.runs.engine import RunIO, RunRequest, execute
 from core.runs.labels import Label, Scheme
-from core.store import label_agreement
+from core.store import audits
 from core.store.filters import label_facet
 from core.store.index import index
 from core.store.listing import RowPlace, Selection
@@ -91,20 +91,20 @@ def test_a_judge_is_tested_resumed_and_its_labels_are_its_own(labelled: str, tmp
         made("test", RunRequest(LAB, test.spec, "test", additions=test.inputs))
         index(store, home.journals())
         # Never among people's labels; a judge's test alone is no label.
-        people = label_agreement.own_labels(store, "form")
+        people = audits.own_labels(store, "form")
         assert len(people) == 24 and {who for by in people.values() for who in by} == {"labels-me"}
-        judges = {one.run: one for one in label_agreement.judges(store)}
+        judges = {one.run: one for one in audits.judges(store)}
         assert set(judges) == {"judge", "habit"}
         assert judges["judge"].warning == "" and judges["habit"].warning == "failed its test"
         assert every.facet(label_facet("form", "habit"))["all"] >= 30
         (found,) = every.own_labels([RowPlace("asked", asked.cases[0].target_case)])
         assert set(found) == {("form", "labels-me"), ("form", "judge"), ("form", "habit")}
-        assert label_agreement.judgement_of(store, "judge", "asked", asked.cases[0].target_case) == "j0001"
+        assert audits.judgement_of(store, "judge", "asked", asked.cases[0].target_case) == "j0001"
         columns = export.rows(every).columns
         assert {"judge.form.judge", "judge.form.habit (failed its test)"} <= set(
             columns
         ) and "label.form.labels-me" in columns
-        assert not label_agreement.labellers_by_scheme(store, "somebody")
+        assert not audits.labellers_by_scheme(store, "somebody")
 
 
 def test_the_command_refuses_a_judge_without_labels(labelled: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,13 +9,15 @@ import pytest
 from core.labs.ask.parse_answers import parts
 from core.labs.probe import claim_extraction
 from core.package_data import sibling_toml
-from core.parsers import phrases
+from core.parsers import statements
 from core.text.patterns import Patterns
 
 FILLED_BY_CODE = {"names": "a", "letters": "[a]", "mark": "-"}
 
 
-@pytest.mark.parametrize(("module", "name"), [(phrases, "phrases"), (parts, "phrases"), (claim_extraction, "claims")])
+@pytest.mark.parametrize(
+    ("module", "name"), [(statements, "phrases"), (parts, "phrases"), (claim_extraction, "claims")]
+)
 def test_every_pattern_compiles_and_is_used(module: ModuleType, name: str) -> None:
     folder = Path(str(module.__file__)).parent
     table = sibling_toml(str(module.__file__), f"{name}.toml")

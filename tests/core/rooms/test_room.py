@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.rooms import cards, page
+from core.rooms import cards, rooms
 from core.rooms.events import LONGEST_NICKNAME, Joined, Rated, RoomEnded, Sketched, Voted, nickname
 from core.rooms.room import ARMS, LEAST_FOR_THREE, MOST_CHANGES, MOST_PEOPLE, SHOWN_NAMES, Room, RoomStateError
 from core.scene import Part, Span, Who
@@ -33,7 +33,7 @@ def test_a_replay_gives_the_same_as_the_live_room_whatever_people_tried(seed: in
 def hidden(one: Room, numbers: dict[str, str]) -> Iterator[tuple[str, str, str]]:
     """Of each screen and file the words that may not be in it now."""
     told = {name: json.dumps(view) for name, view in views(one).items()}
-    told |= {"page": page.to_keep(one).decode(), "table": page.table(one).decode()}
+    told |= {"page": rooms.to_keep(one).decode(), "table": rooms.table(one).decode()}
     for name, text in told.items():
         for place, made in enumerate(one.cards):
             if place not in one.turned:
@@ -71,8 +71,8 @@ def test_no_screen_and_no_file_holds_what_is_not_revealed(has_arms: bool, argued
             looked += 1
             assert word not in text, f"{word} in {name} in phase {one.phase} of card {one.place + 1}"
     assert looked > 50
-    whole = json.dumps(views(one)) + page.to_keep(one).decode()
-    assert "Qwen" in whole and "answer-3" in whole and (not has_arms or "reason-b" in page.to_keep(one).decode())
+    whole = json.dumps(views(one)) + rooms.to_keep(one).decode()
+    assert "Qwen" in whole and "answer-3" in whole and (not has_arms or "reason-b" in rooms.to_keep(one).decode())
 
 
 def test_a_revealed_card_shows_its_answer_and_the_reason_once_no_card_shares_it() -> None:
@@ -150,7 +150,7 @@ def test_the_score_has_three_arms_over_the_same_cards_where_enough_cards_have_th
     ]
     assert one.counts(0) == {"yes": [2, 0, 2], "no": [0, 2, 0]}
     do(one, RoomEnded())
-    kept, rows = page.to_keep(one).decode(), page.table(one).decode()
+    kept, rows = rooms.to_keep(one).decode(), rooms.table(one).decode()
     assert ">For and against</th>" in kept and "For: For it: pro-3. Against: Against it: con-3." in kept
     assert ",for and against,Yes,2,yes," in rows
 
@@ -306,7 +306,7 @@ def test_a_function_is_drawn_and_told_once_the_card_is_revealed() -> None:
         do(one, Joined(nickname=f"Nick-{person}"), person)
     drawn(one, q=curve(333, 333), p=curve(0, 999))
     for _ in range(2):
-        for name, view in (views(one) | {"page": page.to_keep(one).decode(), "table": str(page.table(one))}).items():
+        for name, view in (views(one) | {"page": rooms.to_keep(one).decode(), "table": str(rooms.table(one))}).items():
             text = json.dumps(view)
             assert not any(secret in text for secret in ("3.14159", "2.71828", "9.87654", "0.25", "a note", "Qwen"))
             assert ("333" in text, "999" in text) == (name == "q", name == "p"), "a curve is on its own phone alone"
@@ -342,7 +342,7 @@ def test_curves_are_scored_as_the_lab_scores_them_beside_its_code_and_a_line_thr
     do(one, RoomEnded())
     assert one.phone("p")["drawn"] == [(8, 16), (8, 16)] and one.phone("r")["drawn"] == []
     assert (
-        "close on 8 of 16 parts,1" in page.table(one).decode() and "To draw: Function 2" in page.to_keep(one).decode()
+        "close on 8 of 16 parts,1" in rooms.table(one).decode() and "To draw: Function 2" in rooms.to_keep(one).decode()
     )
 
 
@@ -374,7 +374,7 @@ def test_a_rating_changes_no_screen_and_no_file_but_the_own_phone_before_the_rev
         do(one, Joined(), person)
 
     def told() -> dict[str, Any]:
-        return views(one) | {"page": page.to_keep(one), "table": page.table(one)}
+        return views(one) | {"page": rooms.to_keep(one), "table": rooms.table(one)}
 
     for _ in range(2):
         move(one)
@@ -411,10 +411,10 @@ def test_the_end_has_how_convincing_explanations_were_that_misled_beside_the_oth
         ("Explanations that misled", 4.5, 1, 2),
         ("Explanations that predicted the answer", 3.0, 1, 3),
     ]
-    kept = page.to_keep(one).decode()
+    kept = rooms.to_keep(one).decode()
     assert 'Explanations that misled</td><td class="n">4.5</td><td class="n">1</td><td class="n">2' in kept
     assert "4 of 5: 1, 5 of 5: 1. It misled." in kept and "cannot show" in kept
-    rows = [row.split(",") for row in page.table(one).decode().splitlines()]
+    rows = [row.split(",") for row in rooms.table(one).decode().splitlines()]
     assert rows[0][-6:] == ["explanation", *(f"rated_{value}" for value in range(1, 6))]
     assert rows[1][-6:] == ["misleads", "0", "0", "0", "1", "1"]
 
@@ -486,9 +486,9 @@ def test_the_page_to_keep_and_the_table_hold_counts_and_run_nothing() -> None:
         do(one, Joined(nickname="Ada"), person)
     vote(one, dict.fromkeys("ab", "yes"))
     do(one, RoomEnded())
-    kept = page.to_keep(one).decode()
+    kept = rooms.to_keep(one).decode()
     assert "<script" not in kept and "&lt;script&gt;" in kept and "default-src" in kept and "Ada" not in kept
-    rows = page.table(one).decode().splitlines()
+    rows = rooms.table(one).decode().splitlines()
     assert rows[0].startswith("card,question,asked") and len(rows) == 5
     assert all("'=HYPERLINK" in row for row in rows[1:]) and sum(int(row.split(",")[5]) for row in rows[1:]) == 2
 
@@ -509,7 +509,7 @@ def test_cards_are_sampled_from_many_explanations_and_keep_those_of_one_together
 
 
 def test_no_two_scripts_of_a_page_have_the_same_name_for_different_things() -> None:
-    script = page.of_app(True).plain.decode().partition('<script type="module">')[2].partition("return Drawing;")[::2]
+    script = rooms.of_app(True).plain.decode().partition('<script type="module">')[2].partition("return Drawing;")[::2]
     outside = script[0].partition("const Drawing = ")[0] + script[1]
     found = re.findall(r"^(?:async )?(?:const|let|function|class) (\w+)", outside, re.M)
     assert len(found) > 100 and [name for name, n in Counter(found).items() if n > 1] == []

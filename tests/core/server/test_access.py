@@ -15,14 +15,13 @@ from core.models.cache import Replay
 from core.models.catalog import Catalog
 from core.models.errors import ModelNotFoundError
 from core.runs.labels import Audited, Kept, Label
-from core.runs.library import RunNotFoundError, sealed_path, shared_path
+from core.runs.library import RunNotFoundError, RunSealedError, sealed_path, shared_path
 from core.server.access import (
     AccessDeniedError,
     CookiesNeededError,
     OwnRun,
     ReadableRun,
     RunAccess,
-    RunSealedError,
     Visitor,
     code_in,
     cookie_of,
@@ -31,7 +30,7 @@ from core.server.access import (
 )
 from core.server.jobs import JobRunner
 from core.server.quotas import QuotaExceededError
-from core.store import queries
+from core.store import run_list
 from core.store.index import Index
 from core.store.listing import Selection
 from core.store.store import Store
@@ -491,7 +490,7 @@ def test_lists_hold_what_the_viewer_may_see(jobs: JobRunner, hosted: None, tmp_p
     try:
         Index(store, tmp_path).update()
         for listed in (
-            lambda viewer: queries.runs(store, viewer=viewer),
+            lambda viewer: run_list.runs(store, viewer=viewer),
             lambda viewer: Selection(store, viewer=viewer).of_cases("echo", Cases((LAB.metrics[0].name,))),
         ):
             assert set(listed("bob")["run"]) == {mine, shared, revealed}

@@ -14,7 +14,7 @@ from core.runs.library import RunNotFoundError
 from core.server.access import AccessDeniedError, RunAccess, Visitor
 from core.server.jobs import JobRunner
 from core.server.quotas import Quotas, delete_old_runs, stored_bytes
-from core.store import queries
+from core.store import run_list
 from core.store.index import IndexWatcher, index
 from core.store.listing import Selection
 from core.store.store import Store
@@ -126,7 +126,7 @@ def test_in_a_pack_it_is_one_too_and_is_no_model_on_offer(recorded: tuple[JobRun
     )
     assert catalog.get(f"replay/{run}").id == f"replay/{run}" not in [info.id for info in catalog.describe()]
     with Store(tmp_path / "store.duckdb", LABS) as store:
-        assert index(store, folder, recordings=True) == [run] and len(queries.runs(store, recordings=True)) == 1
+        assert index(store, folder, recordings=True) == [run] and len(run_list.runs(store, recordings=True)) == 1
 
 
 @pytest.mark.parametrize("name", ["../recordings/{run}", "x/../{run}", "", "\0", "a" * 5000])
@@ -155,12 +155,12 @@ def test_lists_keep_it_apart_from_what_people_ran(recorded: tuple[JobRunner, str
         try:
             assert keeper.looked.wait(120)
             for viewer in (None, "ann", "bob"):
-                assert list(queries.runs(store, viewer=viewer, recordings=True)["run"]) == [run]
-            assert list(queries.runs(store)["run"]) == [own] == list(queries.runs(store, viewer="ann")["run"])
-            assert queries.runs(store, viewer="bob").empty
+                assert list(run_list.runs(store, viewer=viewer, recordings=True)["run"]) == [run]
+            assert list(run_list.runs(store)["run"]) == [own] == list(run_list.runs(store, viewer="ann")["run"])
+            assert run_list.runs(store, viewer="bob").empty
             evidence = Selection(store).of_cases("echo", Cases((LAB.headline,)))
             assert set(evidence["run"]) == {own}, "chosen runs are no evidence"
             keeper._index.update()
-            assert len(queries.runs(store, recordings=True)) == 1, "it is not gone because it lies elsewhere"
+            assert len(run_list.runs(store, recordings=True)) == 1, "it is not gone because it lies elsewhere"
         finally:
             keeper.close()

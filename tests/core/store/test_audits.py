@@ -11,7 +11,7 @@ from core.events import Answered, Asked, Event, Message, Recorded, Sampling, Sta
 from core.labs.ask.lab import LAB as ASK
 from core.runs.context import recorded
 from core.runs.labels import Audited, Label
-from core.store import audits, label_agreement
+from core.store import audits
 from core.store.audits import AuditDraw
 from core.store.filters import Filter
 from core.store.index import index
@@ -135,7 +135,7 @@ def test_clicks_on_chosen_rows_find_no_rate(store: Store, tmp_path: Path) -> Non
     events += [recorded(name, right, f"t{n}", CASE, f"t{n}", ANN) for n in range(41)]
     write(tmp_path, name, events)
     index(store, tmp_path)
-    found = label_agreement.labelled_right(store, ASK, READING)[0]
+    found = audits.labelled_right(store, ASK, READING)[0]
     assert found == ("updated parser", 41, 41) and found._fields == ("reader", "right", "n"), "counts alone"
     assert audits.audits(store, ASK) == []
     assert len(population(store)) == 200 - 41, "what she saw the reading of cannot be drawn"

@@ -14,10 +14,9 @@ from core.__main__ import main
 from core.events import Event, Recorded
 from core.labs.check.lab import LAB as CHECK
 from core.report import comparison_text
-from core.store import comparing, matching
-from core.store.comparing import Compared
+from core.store import comparing
+from core.store.comparing import Compared, NotComparableError
 from core.store.index import index
-from core.store.matching import NotComparableError
 from core.store.store import Store
 from tests.core.store.store_events import LABS, at, begun, ended, started, write
 from tests.core.store.store_events import asked as a_call
@@ -111,7 +110,7 @@ def found(store: Store, query: str) -> Compared:
 
 def sentences(store: Store, query: str) -> comparison_text.Sentences:
     compared = found(store, query)
-    judged = matching.judged_of(store, compared.asked.lab)
+    judged = comparing.judged_of(store, compared.asked.lab)
     return comparison_text.sentences(compared, judged, [one.name for one in compared.asked.subjects])
 
 
@@ -149,7 +148,7 @@ def test_where_the_predictor_failed_there_is_no_verdict_to_compare(tmp_path: Pat
         said = sentences(store, EXACT)
         assert said.headline.startswith("No new question has an outcome for both")
         assert any("without a verdict" in one and "9 of control/b; not counted." in one for one in said.left_out)
-        row = next(matching.matrix(store, compared.asked).itertuples())
+        row = next(comparing.matrix(store, compared.asked).itertuples())
         assert list(row.said_1) in ([f"no verdict: {FAILED}"], []) and row.times_1 == 0
         everything = found(store, f"{EXACT}&doubtful=1")
         assert (everything.shared, everything.true, everything.doubtful) == (7, (6, 3), (0, 9))
@@ -158,11 +157,11 @@ def test_where_the_predictor_failed_there_is_no_verdict_to_compare(tmp_path: Pat
 
 def test_the_matrix_comes_in_pages_with_what_differs_first(store: Store) -> None:
     compared = found(store, EXACT)
-    pages = [matching.matrix(store, compared.asked, compared.keys[first : first + 4]) for first in (0, 4, 8)]
+    pages = [comparing.matrix(store, compared.asked, compared.keys[first : first + 4]) for first in (0, 4, 8)]
     rows = [row for page in pages for row in page.itertuples()]
     assert [row.agree for row in rows] == ["differ"] * 3 + ["agree"] * 4 + ["not shared"] * 3
     assert len({(row.title, row.about) for row in rows}) == 10
-    whole = list(matching.matrix(store, compared.asked).itertuples(index=False))
+    whole = list(comparing.matrix(store, compared.asked).itertuples(index=False))
     assert [(row.title, row.about) for row in rows] == [(row.title, row.about) for row in whole], "as the file has them"
     assert (rows[0].title, rows[0].about, rows[0].value_0, rows[0].value_1) == ("S1", "a", 1, 0)
     assert rows[0].place_1 == ("run-b", "q1", "cf-01") and list(rows[0].said_1) == [BAD]
@@ -186,7 +185,7 @@ def test_paper_rules_against_repaired_rules_row_by_row(store: Store) -> None:
     (pair,) = compared.pairs
     assert (pair.n, pair.undefined, pair.first_alone, pair.second_alone) == (8, 1, 1, 0)
     assert compared.true == (7, 6) and compared.unplaced == (0, 0)
-    first = matching.matrix(store, compared.asked).iloc[0]
+    first = comparing.matrix(store, compared.asked).iloc[0]
     assert (first["title"], first["about"], first["agree"]) == ("S1", "b", "differ")
     every = "&".join(f"model=control/{one}" for one in "abcd")
     assert found(store, f"by=rules&{every}").pairs[0].n == 8 + 9 + 2 + 2, "rows of several runs stay apart"
@@ -317,7 +316,7 @@ def test_methods_are_held_against_each_other_within_a_model(fresh: Store, tmp_pa
     assert (pair.n, pair.only_first, pair.only_second, pair.undefined) == (20, 40, 40, 0)
     by_robot = found(fresh, f"{query}&model=control/robot&model=m/weak")
     assert by_robot.robots == 0 and ("control/robot", 60, (1,)) in by_robot.alone, "chosen, and with nothing to meet"
-    rows = matching.matrix(fresh, compared.asked)
+    rows = comparing.matrix(fresh, compared.asked)
     assert set(rows["among"]) == {"m/strong", "m/weak", "m/only-cot"}
     assert set(rows["about"]) == {""}, "a starter question has many new questions, of which none is named"
     with pytest.raises(NotComparableError, match="Only robots"):
@@ -362,7 +361,7 @@ def test_explanations_of_one_paragraph_meet_without_their_names(tmp_path: Path) 
         compared = found(store, "by=how&of=attribution&of=redaction&model=control/fickle")
         assert (compared.asked.match, compared.shared, compared.true) == ("whole", 1, (1, 0))
         assert compared.pairs[0].undefined == 1, "undecided is no value"
-        assert sorted(matching.matrix(store, compared.asked)["title"]) == ["A · paragraph 1", "A · paragraph 2"]
+        assert sorted(comparing.matrix(store, compared.asked)["title"]) == ["A · paragraph 1", "A · paragraph 2"]
 
 
 @pytest.mark.thorough

@@ -18,10 +18,10 @@ from core.runs.context import recorded
 from core.runs.engine import RunIO, RunRequest, execute
 from core.runs.labels import BY, Label
 from core.store import comparing
+from core.store.comparing import NotComparableError
 from core.store.filters import Filter, from_query
 from core.store.index import index
 from core.store.listing import Selection, groups
-from core.store.matching import NotComparableError
 from core.store.store import Store
 from core.studies import table_cells, tables
 from core.studies.plan import read, run_id

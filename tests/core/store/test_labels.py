@@ -9,7 +9,7 @@ from core.labs.ask.lab import LAB as ASK
 from core.labs.base.declared import READING, Judgement
 from core.runs.context import recorded
 from core.runs.labels import Label
-from core.store import label_agreement
+from core.store import audits
 from core.store.index import index
 from core.store.store import Store
 from tests.core.store.store_events import CASE, LABS, asked, at, begun, started, write
@@ -50,20 +50,20 @@ def store(tmp_path: Path) -> Store:
 
 def test_labels_on_chosen_rows_are_counts_and_no_rate(store: Store) -> None:
     with store:
-        one, other = label_agreement.labelled_right(store, ASK, READING)
+        one, other = audits.labelled_right(store, ASK, READING)
         # Bob calls the second wrong and does not say what it should be.
         assert one == ("updated parser", 5, 8)
         # The original parser read the fifth differently: nobody says whether that is right.
         assert other == ("original parser", 4, 7)
         simulator = Judgement("simulation", "", "good", "bad", "expected", "simulator")
-        assert label_agreement.labelled_right(store, ASK, simulator) == [("control/fickle", 2, 2)]
-        assert label_agreement.labelled_right(store, ASK, READING, viewer="bob") == [], "another's run"
+        assert audits.labelled_right(store, ASK, simulator) == [("control/fickle", 2, 2)]
+        assert audits.labelled_right(store, ASK, READING, viewer="bob") == [], "another's run"
 
 
 def test_two_labellers_agree_as_often_as_they_do(store: Store) -> None:
     with store:
-        assert label_agreement.labellers(store, ASK, READING) == (2, 3, 2)
-        assert label_agreement.labellers(store, ASK, Judgement("simulation", "", "good", "bad")) is None
+        assert audits.labellers(store, ASK, READING) == (2, 3, 2)
+        assert audits.labellers(store, ASK, Judgement("simulation", "", "good", "bad")) is None
 
 
 def test_a_label_counts_once_whichever_reading_of_the_run_was_looked_at(store: Store, tmp_path: Path) -> None:
@@ -78,5 +78,5 @@ def test_a_label_counts_once_whichever_reading_of_the_run_was_looked_at(store: S
         about = Started(run=name, lab="simulatability", spec={}, seed=0, about="again", owner="ann")
         write(tmp_path, name, [about, word])
         index(store, tmp_path)
-        one, _ = label_agreement.labelled_right(store, ASK, READING)
+        one, _ = audits.labelled_right(store, ASK, READING)
         assert (one.right, one.n) == (4, 8), "her latest word stands, and no ninth"

@@ -8,9 +8,9 @@ import pytest
 from core import entry
 from core.events import Event
 from core.labs.base.declared import FACETS, Judged
-from core.store import comparing, matching
+from core.store import comparing
+from core.store.comparing import TestedItem, controlled, home, match_tests
 from core.store.index import index
-from core.store.matching import TestedItem, controlled, home, match_tests
 from core.store.store import Store
 from tests.core.store.store_events import ended, started, write
 from tests.core.store.test_comparing import BAD, GOOD, asked, same
@@ -69,9 +69,9 @@ def pairs(folder: Path, match: str) -> set[tuple[str, str]]:
     with Store(folder / "store.duckdb", {lab.name: lab for lab in entry.LABS}) as store:
         index(store, folder / "journals")
         compared = comparing.compare_query(store, parse_qs(f"runs=run-a,run-b&match={match}"))
-        found = matching.matrix(store, compared.asked)
+        found = comparing.matrix(store, compared.asked)
         columns = [at_hand(store, run) for run in ("run-a", "run-b")]
-        judged = matching.judged_of(store, compared.asked.lab)
+        judged = comparing.judged_of(store, compared.asked.lab)
     in_store = [
         (row.place_0.case, row.place_1.case, row.about) for row in found.itertuples() if row.place_0 and row.place_1
     ]
@@ -88,7 +88,7 @@ def pairs(folder: Path, match: str) -> set[tuple[str, str]]:
 def test_what_a_title_belongs_to_is_the_same_in_python_and_in_sql(tmp_path: Path, title: str) -> None:
     with Store(tmp_path / "store.duckdb", {lab.name: lab for lab in entry.LABS}) as store, store.cursor() as cursor:
         (found,) = cursor.execute(
-            f"select {matching.home_in_sql(OF_CHECK)} from (select ? as title)", [title]
+            f"select {comparing.home_in_sql(OF_CHECK)} from (select ? as title)", [title]
         ).fetchone()
     assert found == home(title, OF_CHECK)
 

@@ -11,7 +11,7 @@ from core.report import export
 from core.runs.context import recorded
 from core.runs.labels import Label, Scheme
 from core.statistics import alpha, kappa, kappa_interval
-from core.store import label_agreement
+from core.store import audits
 from core.store.filters import Filter, from_query, label_facet
 from core.store.index import index
 from core.store.listing import Selection
@@ -53,19 +53,19 @@ def test_labels_are_facets_columns_and_part_of_exports(store: Store) -> None:
         of_bob = rows.set_index("case")[f"label.{REASON.name}.labels-bob"]
         assert set(of_bob["q2"]) == {"vague"} and of_bob["q3"].isna().all()
         assert export.rows(every.by(Filter(runs=("none",)))).empty
-        assert label_agreement.labellers_by_scheme(store, "somebody") == []
+        assert audits.labellers_by_scheme(store, "somebody") == []
 
 
 def test_a_second_person_is_blind_until_they_are_done(store: Store) -> None:
     with store:
-        labels = label_agreement.own_labels(store, REASON.name)
-        assert not label_agreement.is_blind(labels, "labels-ann"), "she labelled all that Bob did"
-        assert label_agreement.is_blind(labels, "labels-bob") and label_agreement.is_blind(labels, "labels-new")
-        found = label_agreement.scheme_agreement(labels, REASON)
+        labels = audits.own_labels(store, REASON.name)
+        assert not audits.is_blind(labels, "labels-ann"), "she labelled all that Bob did"
+        assert audits.is_blind(labels, "labels-bob") and audits.is_blind(labels, "labels-new")
+        found = audits.scheme_agreement(labels, REASON)
         assert (found.coefficient, found.people, found.n, found.agreed) == ("kappa", 2, 3, 2)
         assert found.value.value == kappa(SAID["ann"][:3], SAID["bob"]).value and found.value.low is None
         assert "fewer than 10 items are too few" in found.sentence
-        nothing = label_agreement.scheme_agreement({}, REASON)
+        nothing = audits.scheme_agreement({}, REASON)
         assert nothing.sentence == "No case has the labels of two people yet."
 
 

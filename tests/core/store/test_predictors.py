@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from core.events import Finished, Scored
+from core.store.comparing import Predicted, band, predicted
 from core.store.index import index
-from core.store.predictors import Predicted, band, predicted
 from core.store.store import Store
 from tests.core.store.store_events import LABS, asked, at, started, write
 

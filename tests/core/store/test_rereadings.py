@@ -10,7 +10,7 @@ import pytest
 from core.labs.ask.lab import LAB as ASK
 from core.labs.base.declared import Cases
 from core.report import export
-from core.store import comparing, listing, rereadings
+from core.store import comparing, listing, run_list
 from core.store.filters import Filter, from_query
 from core.store.index import index
 from core.store.listing import Selection
@@ -59,9 +59,9 @@ def test_the_others_are_found_where_they_are_asked_for(store: Store) -> None:
     assert Selection(store, Filter(runs=("run-1", "run-3"))).run_ids() == ["run-3", "run-1"]
     compared = comparing.compare_query(store, parse_qs("runs=run-1,run-3&match=exact"))
     assert compared.rows == (3, 3) and compared.shared == 2
-    assert [one.run for one in rereadings.versions(store, "run-2")] == ["run-1", "run-2", "run-3"]
-    assert [one.counts for one in rereadings.versions(store, "run-2")] == [False, False, True]
-    assert rereadings.versions(store, "other") == [("other", "", True)]
+    assert [one.run for one in run_list.versions(store, "run-2")] == ["run-1", "run-2", "run-3"]
+    assert [one.counts for one in run_list.versions(store, "run-2")] == [False, False, True]
+    assert run_list.versions(store, "other") == [("other", "", True)]
 
 
 def test_which_counts_is_of_whoever_looks_and_of_what_came_to_its_end(tmp_path: Path) -> None:
@@ -81,16 +81,16 @@ def test_which_counts_is_of_whoever_looks_and_of_what_came_to_its_end(tmp_path: 
 
 
 def test_what_changed_is_said(store: Store) -> None:
-    changes, of = rereadings.changed(store, "run-2", "run-3")
+    changes, of = run_list.changed(store, "run-2", "run-3")
     assert [(one.case, one.about, one.before, one.now) for one in changes] == [
         ("q1", "b", GOOD, BAD),
         ("q2", "a", BAD, GOOD),
     ]
-    assert rereadings.changes_sentence(changes, of, {GOOD: "came true", BAD: "did not"}) == (
+    assert run_list.changes_sentence(changes, of, {GOOD: "came true", BAD: "did not"}) == (
         "2 of 3 outcomes changed: “b”: came true, now did not; “a”: did not, now came true."
     )
-    assert rereadings.changes_sentence([], 3, {}) == "No outcome changed (3 compared)."
+    assert run_list.changes_sentence([], 3, {}) == "No outcome changed (3 compared)."
     many, of = [one._replace(before="") for one in changes * 4], 9
-    assert rereadings.changes_sentence(many, of, {}).endswith(
+    assert run_list.changes_sentence(many, of, {}).endswith(
         "; and 3 more."
-    ) and "not there, now misled" in rereadings.changes_sentence(many, of, {})
+    ) and "not there, now misled" in run_list.changes_sentence(many, of, {})

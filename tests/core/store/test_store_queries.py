@@ -10,7 +10,7 @@ from store_events import CASE, LABS, answered, asked, at, begun, ended, failed, 
 from core.events import Recorded, Scored, Started
 from core.labs.ask.records import Answer
 from core.labs.base.declared import Cases
-from core.store import listing, queries
+from core.store import listing, run_list
 from core.store.filters import Filter
 from core.store.index import index
 from core.store.listing import Selection
@@ -41,7 +41,7 @@ def empty(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_runs_newest_first(store: Store) -> None:
-    frame = queries.runs(store)
+    frame = run_list.runs(store)
     assert frame.run.tolist() == ["ask-3", "ask-2", "probe-1", "ask-1"]
     assert frame.status.tolist() == ["running", "completed", "running", "completed"]
     assert frame.dropped.tolist() == [0, 1, 0, 1]
@@ -52,9 +52,9 @@ def test_runs_newest_first(store: Store) -> None:
         "sine",
         "Can penguins fly?",
     ]
-    assert queries.runs(store, limit=2).run.tolist() == ["ask-3", "ask-2"]
-    assert queries.runs(store, only=["probe-1", "'; drop table runs"]).run.tolist() == ["probe-1"]
-    assert queries.lab_of(store, "probe-1") == "find" and queries.lab_of(store, "nobody") is None
+    assert run_list.runs(store, limit=2).run.tolist() == ["ask-3", "ask-2"]
+    assert run_list.runs(store, only=["probe-1", "'; drop table runs"]).run.tolist() == ["probe-1"]
+    assert run_list.lab_of(store, "probe-1") == "find" and run_list.lab_of(store, "nobody") is None
 
 
 def test_only_a_run_that_is_not_finished_is_asked_whether_it_lives(store: Store) -> None:
@@ -64,7 +64,7 @@ def test_only_a_run_that_is_not_finished_is_asked_whether_it_lives(store: Store)
         asked_about.append(run)
         return run == "ask-3"
 
-    frame = queries.runs(store, alive=alive).set_index("run").status
+    frame = run_list.runs(store, alive=alive).set_index("run").status
     assert frame.to_dict() == {
         "ask-3": "running",
         "ask-2": "completed",
@@ -92,7 +92,7 @@ def test_runs_have_the_leading_figures_of_their_labs(store: Store, tmp_path: Pat
     ]
     write(tmp_path / "journals", "w", [walk, *scores])
     index(store, tmp_path / "journals")
-    frame = queries.runs(store)
+    frame = run_list.runs(store)
     assert list(frame.columns[-5:]) == ["n", "of", "precision", "generality_cosine", "miles"]
     assert "blisters" not in frame.columns, "which does not lead"
     rows = frame.astype(object).where(frame.notna(), None).set_index("run")
@@ -102,14 +102,14 @@ def test_runs_have_the_leading_figures_of_their_labs(store: Store, tmp_path: Pat
     assert rows.loc["ask-2", shown].tolist() == [1, 2, None, 0.7, None], "undefined, and yet of two"
     assert rows.loc["probe-1", shown].tolist() == [None] * 5
     with Store(store.path, {}) as bare:
-        assert queries.runs(bare).columns[-1] == "of", "without labs there are no figures"
+        assert run_list.runs(bare).columns[-1] == "of", "without labs there are no figures"
 
 
 def test_how_far_the_cases_of_a_run_are(store: Store, tmp_path: Path) -> None:
     some = [begun("m", f"q{n}", n, 40) for n in (1, 2, 3)]
     write(tmp_path / "journals", "m", [started("m", 400), *some, ended("m", "q2"), ended("m", "q1")])
     index(store, tmp_path / "journals")
-    frame = queries.runs(store).set_index("run")
+    frame = run_list.runs(store).set_index("run")
     assert (frame.cases["m"], frame.done["m"]) == (40, 2)
     assert (frame.cases["ask-1"], frame.done["ask-1"]) == (1, 1)
     cases = store.query("select \"case\", number, status from cases where run = 'm' order by number")
@@ -126,7 +126,7 @@ def test_what_people_say_about_a_run_is_no_run(store: Store, tmp_path: Path) -> 
     ]
     write(tmp_path / "journals", said.run, [said, *events])
     index(store, tmp_path / "journals")
-    assert said.run not in queries.runs(store).run.tolist()
+    assert said.run not in run_list.runs(store).run.tolist()
     simulations = store.query("from simulation where starts_with(run, 'ask-1') order by run, item, \"by\"")
     assert simulations[["run", "item", "by", "repaired"]].values.tolist() == [
         ["ask-1", "cf-01", "", "yes"],
@@ -162,7 +162,7 @@ def test_faults(store: Store, tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes() + b"broken\n")
     index(store, tmp_path / "journals")
     assert store.query("select line from faults where run = 'ask-1'").line.tolist() == [20]
-    assert queries.runs(store).set_index("run").faults["ask-1"] == 1
+    assert run_list.runs(store).set_index("run").faults["ask-1"] == 1
 
 
 def test_records_of_other_labs(store: Store) -> None:
@@ -185,10 +185,10 @@ def test_figures_have_a_row_a_case_and_metric(store: Store) -> None:
 
 
 def test_an_empty_store_answers_with_no_rows(empty: Store) -> None:
-    assert queries.runs(empty, alive=lambda run: True).empty
+    assert run_list.runs(empty, alive=lambda run: True).empty
     rows = Selection(empty).of_cases("simulatability", Cases(("precision", "miles"), fields=("method",)))
     assert rows.empty and {"run", "at", "title", "model", "method", "metric", "value", "low"} <= set(rows.columns)
-    assert {"n", "of", "precision", "generality_cosine", "miles"} <= set(queries.runs(empty).columns)
+    assert {"n", "of", "precision", "generality_cosine", "miles"} <= set(run_list.runs(empty).columns)
 
 
 def test_figures_of_cases_are_those_of_what_a_filter_leaves(store: Store, tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """Parse explanations and counterfactuals as today's chat models write them."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....package_data import sibling_toml
 from ....parsers.statements import begins_as_refusal
@@ -11,8 +13,10 @@ from ....parsers.yes_no import lead
 from ....text.patterns import Patterns
 from ....text.reply import as_written, json_in, keyed, own_turn, spoken, table_rows, without_markup
 from ..records import CounterfactualPair
-from ..tasks import Method, Task
 from . import paper
+
+if TYPE_CHECKING:
+    from ..tasks import Method, Task
 
 RE = Patterns(sibling_toml(__file__, "phrases.toml"))
 

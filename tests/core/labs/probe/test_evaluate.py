@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.events import Rules
 from core.labs.probe.claim_extraction import (
     Observation,
     claimed_noise,
@@ -20,10 +21,11 @@ from core.labs.probe.evaluate import (
     interval_iou,
     nmse,
     noise_floor,
-    unit_test,
+    picked,
 )
 from core.labs.probe.functions.numeric import GRID, Atom, Corruption, Noise, NumericFunction
 from core.labs.probe.functions.strings import StringAtom, StringFunction
+from core.labs.probe.parse import choice_is_correct
 from core.score import Score
 
 
@@ -144,8 +146,12 @@ def test_exact_match_counts_every_item_or_stops_as_the_paper_does():
 
 def test_unit_tests_by_both_rules():
     replies = ["[ANSWER]: 3 (not 1)", "Example 2", "no idea"]
-    assert counted(unit_test(replies, [1, 2, 3], "paper")) == (2 / 3, 2, 3, 3, None)
-    assert counted(unit_test(replies, [1, 2, 3])) == (0.5, 1, 2, 3, None)
+
+    def score(rules: Rules) -> Score:
+        return picked([choice_is_correct(reply, n, rules) for n, reply in enumerate(replies, start=1)])
+
+    assert counted(score("paper")) == (2 / 3, 2, 3, 3, None)
+    assert counted(score("repaired")) == (0.5, 1, 2, 3, None)
 
 
 @pytest.mark.parametrize(
