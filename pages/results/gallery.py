@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
@@ -46,6 +47,10 @@ _COLUMNS = {
 """Titles of table columns on the screen; files use the short names."""
 
 
+AT_ONCE = 2
+"""How many pictures are read at the same time."""
+
+
 def draw(looked: Selection) -> None:
     """Draw the pictures for which there are data."""
     wanted = looked.filter
@@ -56,10 +61,20 @@ def draw(looked: Selection) -> None:
         st.page_link(addresses.BROWSE, label="All pictures", icon=":material/arrow_back:", query_params=query)
     named_too = any(map(is_control, wanted.chosen.get("model", ())))
     data = PictureData(looked, _grouped_by(looked), with_robots=named_too or address.robots())
-    read = [(lab, one, *data.first(lab, one)) for lab, one in named or every]
-    apart = set[str]() if named_too else {model for *_, controls in read for model in controls}
-    drawn = [(lab, one, tables) for lab, one, tables, _ in read if tables]
-    if not drawn:
+    chosen = named or every
+    head = st.container(horizontal=True, vertical_alignment="center")
+    found, apart = False, set[str]()
+    # Each picture is drawn while the next ones are read, so that nobody waits for all of them.
+    threads = ThreadPoolExecutor(AT_ONCE)
+    try:
+        for (lab, one), (tables, controls) in zip(chosen, threads.map(lambda of: data.first(*of), chosen), strict=True):
+            apart |= set(controls)
+            if tables:
+                picture(lab, one, tables, data)
+                found = True
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
+    if not found:
         st.info("Nothing to draw yet: pictures need runs with a figure.", icon=":material/insights:")
         return
     said = []
@@ -67,16 +82,14 @@ def draw(looked: Selection) -> None:
         said.append("A picture shows all of each run and case with a filtered row.")
     if left := looked.unfinished():
         said.append(f"{left:,} {'case has' if left == 1 else 'cases have'} not finished and are in no picture.")
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with head:
         st.caption(" ".join([*said, "Updated parser. Click a mark to see what is behind it."]))
-        if apart:
+        if apart and not named_too:
             st.toggle(
                 f"Robots too ({len(apart)})",
                 help="Robots are controls with known behaviour; they are drawn only if you choose to.",
                 **address.bound("robots-too", address.robots(), address.show_robots),
             )
-    for lab, one, tables in drawn:
-        picture(lab, one, tables, data)
 
 
 def _grouped_by(looked: Selection) -> str:
