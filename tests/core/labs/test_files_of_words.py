@@ -54,3 +54,21 @@ def test_all_words_are_used(file: Path) -> None:
     if (fields := file.with_name("fields.toml")).exists():
         named += re.findall(r'^names = "(\w+)"', fields.read_text(encoding="utf-8"), re.MULTILINE)
     assert set(named) == tables(file).keys()
+
+
+SENTENCES = {
+    "simulatability": ["headlines"],
+    "consistency": ["headlines", "in_its_words"],
+    "plant": ["headlines", "in_its_words"],
+}
+"""The tables of sentences that a lab's report fills in, by the lab's name."""
+
+
+@pytest.mark.parametrize("lab", SENTENCES)
+def test_what_a_sentence_is_filled_in_with_is_a_property_of_the_report(lab: str) -> None:
+    report = entry.labs()[lab].report
+    words = tables(Path(inspect.getfile(report)).with_name("words.toml"))
+    known = {*dir(report), *(name for one in report.__mro__ for name in vars(one).get("__annotations__", ()))}
+    for table in SENTENCES[lab]:
+        for sentence in words[table].values():
+            assert set(re.findall(r"\{(\w+)", sentence)) <= known, sentence
