@@ -186,8 +186,10 @@ def _records(state: Transcript) -> Iterator[tuple[_Key, Any]]:
 
 
 def _without_calls(data: Any) -> Any:
+    """Leave out fields such as `call_paper`: where two cases need one call at a time, chance decides whose it is."""
     if isinstance(data, dict):
-        return {name: _without_calls(value) for name, value in data.items() if name not in ("call", "calls")}
+        named = {name: value for name, value in data.items() if name.partition("_")[0] not in ("call", "calls")}
+        return {name: _without_calls(value) for name, value in named.items()}
     return [_without_calls(value) for value in data] if isinstance(data, list | tuple) else data
 
 

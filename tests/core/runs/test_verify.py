@@ -50,6 +50,24 @@ def test_figures_that_were_not_touched_are_what_the_answers_give(path: Path) -> 
     assert found.compared > 10 and found.differ == () and not found.why
 
 
+def test_whose_call_gave_an_answer_is_no_finding(tmp_path: Path) -> None:
+    """Two cases that ask the same at the same time take one call, in a live run by chance the one or the other's."""
+    recorded = next(path for path in QUICK if "-consistency-" in path.stem)
+    path = tmp_path / recorded.name
+    path.write_bytes(recorded.read_bytes())
+    swapped = []
+
+    def swap(event: Event) -> Event:
+        if not (isinstance(event, Recorded) and "call_paper" in event.data):
+            return event
+        swapped.append(event)
+        return event.model_copy(update={"data": event.data | {"call_paper": "c9999", "call_repaired": "c9999"}})
+
+    altered(path, swap)
+    found = entry.verify(path)
+    assert swapped and found.differ == () and not found.why
+
+
 def test_a_figure_that_no_earlier_version_had_is_not_claimed_but_none_can_be_left_out(tmp_path: Path) -> None:
     events = journal.read(QUICK[0]).events
     metric = next(event.metric for event in events if isinstance(event, Scored))
