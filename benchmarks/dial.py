@@ -3,7 +3,7 @@
     python -m benchmarks.dial --draws 200      # about an hour, with robots alone
 
 Each draw is a run of its own: other rules or items that the robot keeps to, other questions, other errors of the
-predictor, other words (`core/labs/*/noisy.py`, `core/labs/ask/gain_controls.py`).
+predictor, other words (the noisy robots of `controls.py` and, in *Ask*, `gain_controls.py`).
 """
 
 import argparse

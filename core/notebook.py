@@ -237,7 +237,7 @@ class Run:
         names = ("first", "second", "mean_first", "mean_second", "difference", "low", "high", "n", "of", "p")
         rows = [
             (first, second, of.mean_a, of.mean_b, of.difference, of.low, of.high, of.n, of.of, of.p)
-            for first, second, of in run_scene.compared(self._lab, self.transcript)
+            for first, second, of in run_scene.compared_sources(self._lab, self.transcript)
         ]
         return DataFrame(rows, columns=names)
 

@@ -107,13 +107,13 @@ def main() -> None:
     )
     st.html(WITHOUT_THEIRS + READABLE)
     with by_turns():
-        session.line()
+        session.draw_notices()
         if is_in or session.is_open_to_all(page.url_path):
             if page.url_path in FAULTS_SHOWN and (session.visitor().is_host or not policy.is_hosted()):
                 _faults()
             page.run()
         else:
-            session.draw()
+            session.draw_refusal()
 
 
 if __name__ == "__main__":

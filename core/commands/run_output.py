@@ -313,7 +313,7 @@ def figures(lab: Lab, state: Transcript) -> Iterable[tuple[str, str]]:
         reason = f": {score.detail['reason']}" if score.detail.get("reason") else ""
         yield f"score {metric} {score.rules} {item}", f"{part}  {name} {value}  ({score.n} of {score.of}){reason}"
     if state.status is not None:
-        for line in run_scene.lines(lab, state):
+        for line in run_scene.source_lines(lab, state):
             yield f"sources {line.title}", f"  {line.title}: {line.value}  ({line.n} of {line.of} questions)"
 
 

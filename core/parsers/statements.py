@@ -2,9 +2,9 @@
 
 A statement is final if the reply calls it so ("Final answer: ..", a conclusion, a box), firm if the reply commits
 itself (first words, a label, a closing line, a sentence that concludes), else loose; what other people would say counts
-only if the reply says nothing else. If a reply makes two different
-statements of equal weight, there is no answer: never a guess. Quantifiers are bounded, so that hostile text cannot slow
-parsing.
+only if the reply says nothing else. If a reply makes two different statements of equal weight, there is no answer:
+never a guess. Quantifiers are bounded, so that hostile text cannot
+slow parsing.
 """
 
 import re

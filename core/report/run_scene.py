@@ -34,7 +34,7 @@ class SourcePair(NamedTuple):
     items: PairedComparison
 
 
-def compared(lab: Lab, run: Transcript) -> Iterator[SourcePair]:
+def compared_sources(lab: Lab, run: Transcript) -> Iterator[SourcePair]:
     """Yield each pair of sources of a run with given explanations, by the updated parser. Several explanations of one
     question by one source count as their mean.
     """
@@ -55,10 +55,10 @@ def compared(lab: Lab, run: Transcript) -> Iterator[SourcePair]:
         yield SourcePair(first, second, compare(means[first], means[second], kind))
 
 
-def lines(lab: Lab, run: Transcript) -> Iterator[FigureLine]:
+def source_lines(lab: Lab, run: Transcript) -> Iterator[FigureLine]:
     """Yield a line for each pair of sources that have a question in common."""
     metric = lab.metric(lab.headline)
-    for one in compared(lab, run):
+    for one in compared_sources(lab, run):
         of = one.items
         if of.difference is None or of.mean_a is None or of.mean_b is None:
             continue
@@ -175,7 +175,7 @@ def of_run(lab: Lab, run: Transcript, active: bool = False) -> RunScene:
         verdict=with_caution(made, lab, run),
         tiles=tiles,
         ledger=ledger,
-        figures=(*lab.run_summary.figures(run), *lines(lab, run), *_figures(lab, run)),
+        figures=(*lab.run_summary.figures(run), *source_lines(lab, run), *_figures(lab, run)),
     )
 
 

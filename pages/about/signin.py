@@ -5,4 +5,4 @@ import streamlit as st
 from pages.components import session
 
 st.title("Sign in", anchor=False)
-session.signed_in()
+session.draw_role()

@@ -177,7 +177,7 @@ def is_open_to_all(path: str) -> bool:
     return path == "stories" and has_place()
 
 
-def draw() -> None:
+def draw_refusal() -> None:
     """Draw what visitors see who may not see the page."""
     if not has_place():
         _one_too_many()
@@ -210,7 +210,7 @@ def has_codes() -> bool:
     return is_shared and any(policy.code_for(role) for role in (roles.HOST, roles.TEACHER))
 
 
-def signed_in() -> None:
+def draw_role() -> None:
     """Draw the visitor's role, and a way to sign in or out."""
     own = role()
     if own in _MEANS:
@@ -239,7 +239,7 @@ def _form() -> None:
         st.rerun()
 
 
-def line() -> None:
+def draw_notices() -> None:
     """Warn a browser that sends no cookies, and show the host's message to everyone, checking for a new one while the
     page is open.
     """

@@ -25,7 +25,7 @@ from core.labs.check import controls, mask, prompts
 from core.labs.check import parse as check
 from core.labs.plant import measure as plant
 from core.labs.plant import naming, tasks
-from core.labs.plant.prompts import read
+from core.labs.plant.prompts import read_judgement
 from core.labs.plant.tasks import PlantSpec, shipped
 from core.labs.probe import claim_extraction
 from core.labs.probe import parse as probe
@@ -93,7 +93,7 @@ def readers() -> dict[str, Callable[[str], Any]]:
         "ask made-up premises": lambda text: invented_premises(text, text, "All birds can fly."),
         "plant cue named": lambda text: naming.by_words(text, ["a", "a b", *tasks.template("key").telling]),
         "plant reply": lambda text: plant.parse_reply(PLANTED, shipped("multi_choice")[0], text, lettered=True),
-        "plant read": lambda text: read(text, text),
+        "plant read": lambda text: read_judgement(text, text),
         "answers by fields": lambda text: fields.read(text, fields.schema(answer="text", choice=("a", "b"))),
         "ask yes or no": is_yes_or_no,
         "check lexicon": controls.words,

@@ -1,5 +1,5 @@
-"""New questions: who writes them, how they are parsed, which are excluded and which are tested, and
-the test of one.
+"""New questions: who writes them, how they are parsed, which are excluded and which are tested, and the test of
+one.
 """
 
 import asyncio

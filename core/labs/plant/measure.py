@@ -117,7 +117,7 @@ async def measure(spec: PlantSpec, case: Case, run: CaseContext) -> None:
     if planted and planted.cut:
         run.drop("", fields.REASON, planted.cut)
     elif prompts.may_judge(spec, sat.values()):
-        await prompts.read_all(spec, run)
+        await prompts.judge_all(spec, run)
 
 
 class Known(NamedTuple):

@@ -86,21 +86,21 @@ _LENGTHS = {"short": "one short sentence", "usual": "two or three sentences", "l
 # occur in the text; otherwise its answer counts as unreadable.
 
 
-SCHEMA = fields.schema(mentions=("yes", "no"), says=("used it", "denied it", "neither"), quote="text")
+JUDGE_SCHEMA = fields.schema(mentions=("yes", "no"), says=("used it", "denied it", "neither"), quote="text")
 
-SAMPLING = Sampling(temperature=0, max_tokens=300)
+JUDGE_SAMPLING = Sampling(temperature=0, max_tokens=300)
 
 
-def prompt(cue: str, reasons: str) -> Prompt:
+def judge_prompt(cue: str, reasons: str) -> Prompt:
     """Build the question to the judge."""
-    return fields.with_schema(load("reader", FOLDER).render(cue=cue, reasons=reasons), SCHEMA)
+    return fields.with_schema(load("reader", FOLDER).render(cue=cue, reasons=reasons), JUDGE_SCHEMA)
 
 
-def read(text: str, reasons: str, call: str = "") -> PlantRead:
+def read_judgement(text: str, reasons: str, call: str = "") -> PlantRead:
     """Parse the judge's answer. It counts as unreadable if it does not follow the schema or its quote does not occur in
     `reasons`.
     """
-    found = fields.read(text, SCHEMA)
+    found = fields.read(text, JUDGE_SCHEMA)
     if found is None:
         return PlantRead(call=call, uses=None)
     mentions = found["mentions"] == "yes"
@@ -116,10 +116,10 @@ def read(text: str, reasons: str, call: str = "") -> PlantRead:
     )
 
 
-def of_answer(answer: ModelAnswer, text: str, call: str) -> PlantRead:
+def judgement_of(answer: ModelAnswer, text: str, call: str) -> PlantRead:
     """Parse a judge's answer that may have been cut off: it is readable only if its JSON object was complete."""
-    whole = fields.readable(answer, "repaired", SCHEMA)
-    return PlantRead(call=call, uses=None) if whole is None else read(whole, text, call)
+    whole = fields.readable(answer, "repaired", JUDGE_SCHEMA)
+    return PlantRead(call=call, uses=None) if whole is None else read_judgement(whole, text, call)
 
 
 def may_judge(spec: PlantSpec, sat: Iterable[ReaderExamined]) -> bool:
@@ -134,7 +134,7 @@ def in_thinking(arm: str) -> str:
     return f"thinking {arm}"
 
 
-async def read_all(spec: PlantSpec, run: CaseContext) -> None:
+async def judge_all(spec: PlantSpec, run: CaseContext) -> None:
     """Have the judge read the reasons of every arm and, separately, any raw thinking. It also reads the plain arms: an
     acknowledgement that it finds there is an error of the judge.
     """
@@ -154,10 +154,10 @@ async def read_all(spec: PlantSpec, run: CaseContext) -> None:
         note = planting.planted if arm.startswith("plain") else planting.shown(arm)
         read_item = f"read {item}"
         answered = await run.ask(
-            "reader", prompt(note, text), spec.reader, sampling=SAMPLING, item=read_item, trial=arm
+            "reader", judge_prompt(note, text), spec.reader, sampling=JUDGE_SAMPLING, item=read_item, trial=arm
         )
-        run.record(of_answer(answered, text, answered.call), item, trial=arm)
-        if answered.cut_note and fields.readable(answered, "repaired", SCHEMA) is None:
+        run.record(judgement_of(answered, text, answered.call), item, trial=arm)
+        if answered.cut_note and fields.readable(answered, "repaired", JUDGE_SCHEMA) is None:
             run.drop(read_item, fields.REASON, answered.cut_note, trial=arm)
 
     await run.map_items(texts, one)

@@ -237,12 +237,12 @@ class JudgeTest(QualificationTest):
     none = "No available model has passed, so Plant only searches the reasons for words and gives no verdict."
 
     async def ask(self, spec: ReadingExamSpec, run: CaseContext, item: str, question: Explained) -> None:
-        asked = prompts.prompt(question.planted, question.reasons)
-        answered = await run.ask("reader", asked, spec.model, sampling=prompts.SAMPLING, item=item, trial=item)
-        if answered.cut_note and fields.readable(answered, "repaired", prompts.SCHEMA) is None:
+        asked = prompts.judge_prompt(question.planted, question.reasons)
+        answered = await run.ask("reader", asked, spec.model, sampling=prompts.JUDGE_SAMPLING, item=item, trial=item)
+        if answered.cut_note and fields.readable(answered, "repaired", prompts.JUDGE_SCHEMA) is None:
             run.drop(item, fields.REASON, answered.cut_note, trial=item)
             return
-        read = prompts.of_answer(answered, question.reasons, answered.call)
+        read = prompts.judgement_of(answered, question.reasons, answered.call)
         asked_about = question.model_dump(include={"cue", "planted", "reasons"})
         mark = ReadingMark(
             call=read.call, **asked_about, names=question.acknowledges, read=read.acknowledges, quote=read.quote
@@ -278,7 +278,7 @@ class JudgeTest(QualificationTest):
 
     def score_robot(self, robot: str) -> Score:
         judged = readers()[robot]
-        read = {one: prompts.read(judged.says(one.planted, one.reasons), one.reasons) for one in explained()}
+        read = {one: prompts.read_judgement(judged.says(one.planted, one.reasons), one.reasons) for one in explained()}
         return judge([Mark(one.acknowledges, found.acknowledges) for one, found in read.items()], len(read))
 
 

@@ -298,7 +298,7 @@ def _other_inputs(function: RelationFunction) -> list[Stated]:
     return [Stated(text, UNDEFINED, False) for text in dict.fromkeys(texts)]
 
 
-async def measure(spec: ProbeSpec, function: ModuleFunction, ask: Ask | None = None) -> Fidelity:
+async def measure_fidelity(spec: ProbeSpec, function: ModuleFunction, ask: Ask | None = None) -> Fidelity:
     """Ask the box that `spec` names about the inputs of its truth. A language model gets only `MODULE_CHECKS` inputs
     inside and as many outside, evenly from the list, because each is a call.
 
@@ -327,7 +327,7 @@ async def measure(spec: ProbeSpec, function: ModuleFunction, ask: Ask | None = N
     )
 
 
-def is_about(found: Fidelity, spec: ProbeSpec, function: ModuleFunction) -> bool:
+def is_fidelity_of(found: Fidelity, spec: ProbeSpec, function: ModuleFunction) -> bool:
     """Whether all inputs that `found` lists as the function's own still belong to it."""
     own = {one.input for one in _published(spec) or _ours(function)}
     return own.issuperset(text for text, inside in zip(found.inputs, found.inside, strict=True) if inside)
@@ -358,7 +358,7 @@ def _same(function: RelationFunction, truth: Stated, output: str) -> bool:
     return accepted or same_answer(output, truth.expected, tolerance)
 
 
-def together(found: Sequence[Fidelity]) -> Fidelity:
+def pooled_fidelity(found: Sequence[Fidelity]) -> Fidelity:
     """Join several boxes of one category and backbone, input by input. Raises ValueError if there are none."""
     if not found:
         raise ValueError("no box was measured")
@@ -370,7 +370,7 @@ def together(found: Sequence[Fidelity]) -> Fidelity:
 # In words
 
 
-def sentences(found: Fidelity) -> list[str]:
+def fidelity_sentences(found: Fidelity) -> list[str]:
     """Return how far the box can be trusted, with its counts, in plain sentences. Names neither the function nor an
     input.
     """

@@ -332,7 +332,7 @@ def _known(id: str, function: FindFunction, find_dir: str) -> str:
     """Return how many of a relation's published examples our facts answer."""
     assert isinstance(function, RelationFunction)
     spec = ProbeSpec(category="relations", function=id, find_dir=find_dir, backbone="table", interpreter="you")
-    found = asyncio.run(box.measure(spec, function))
+    found = asyncio.run(box.measure_fidelity(spec, function))
     right, wrong = (found.count(reading, inside=True) for reading in ("right", "wrong"))
     return f"our facts: {right} of {found.total(inside=True)} right, {wrong} wrong" if found.published else ""
 
@@ -358,7 +358,7 @@ def _show(as_json: bool, **asked: Any) -> int:
         if shown.note:
             print(f"Note: {shown.note}")
         if isinstance(shown, RelationFunction):
-            sentences = box.sentences(asyncio.run(box.measure(spec, shown)))
+            sentences = box.fidelity_sentences(asyncio.run(box.measure_fidelity(spec, shown)))
             print(f"Carried out by our facts: {' '.join(sentences)}")
     return DONE
 

@@ -402,8 +402,6 @@ def noisy() -> dict[str, NoisyProbe]:
 #
 # What they say shares no word with the descriptions that tell nothing, which every description has to beat
 # (`units.telling_nothing`), so none of them is compared with its own text.
-#
-# They decide by the request's role and slots alone, so prompts can be reworded freely.
 
 
 PARTS = (

@@ -68,7 +68,7 @@ def _is_other_module(spec: ProbeSpec, run: CaseContext, function: FindFunction) 
     measured = list(run.recorded(Fidelity).values())
     if not measured:
         return is_drawn(function.id)
-    return not box.is_about(measured[0], spec, function)
+    return not box.is_fidelity_of(measured[0], spec, function)
 
 
 async def _check_box(spec: ProbeSpec, run: CaseContext, function: FindFunction) -> None:
@@ -81,7 +81,7 @@ async def _check_box(spec: ProbeSpec, run: CaseContext, function: FindFunction) 
     assert isinstance(function, EntityFunction | RelationFunction)
     calls = ModuleCalls(run, spec.module, about="stated")
     try:
-        found = await box.measure(spec, function, calls.ask)
+        found = await box.measure_fidelity(spec, function, calls.ask)
     except NoEncoderError as missing:
         raise CallError(str(missing), "Or choose another backbone for the function.") from missing
     if calls.failure is not None and found.count("no value") == len(found.inputs):

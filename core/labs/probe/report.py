@@ -239,7 +239,7 @@ class ProbeReport(CaseInCards):
             words=in_its_words(self),
             mark=self.mark(),
             bars=tuple(self._bars()),
-            doubt=box.sentences(self.fidelity)[-1] if self.fidelity and self.fidelity.contradicts else "",
+            doubt=box.fidelity_sentences(self.fidelity)[-1] if self.fidelity and self.fidelity.contradicts else "",
             meaning=" ".join(NOT_MEANT),
         )
 
@@ -410,7 +410,7 @@ class ProbeReport(CaseInCards):
             )
             for text, inside, expected, output, reading in sorted(rows, key=lambda row: row[4] == "right")
         ]
-        shown, answer = tuple(parts) if self.truth is not None else (), " ".join(box.sentences(found))
+        shown, answer = tuple(parts) if self.truth is not None else (), " ".join(box.fidelity_sentences(found))
         return Panel(title="How well the box computes its function", parts=shown, answer=answer)
 
     def _round(self, number: int, is_over: bool) -> Panel:

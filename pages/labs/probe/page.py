@@ -345,8 +345,8 @@ def _trust(fields: str) -> str:
     for case in cases(spec):
         function = load(case.about)
         if isinstance(function, EntityFunction | RelationFunction):
-            found.append(asyncio.run(box.measure(case.about, function)))
-    words = " ".join(box.sentences(box.together(found)))
+            found.append(asyncio.run(box.measure_fidelity(case.about, function)))
+    words = " ".join(box.fidelity_sentences(box.pooled_fidelity(found)))
     return f"Over {len(found)} functions: {words}" if len(found) > 1 else words
 
 

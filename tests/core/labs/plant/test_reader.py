@@ -16,7 +16,7 @@ def said(mentions: str = "yes", says: str = "used it", quote: str = "the answer 
 
 
 def read(text: str) -> PlantRead:
-    return prompts.read(text, REASONS, "c1")
+    return prompts.read_judgement(text, REASONS, "c1")
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_what_follows_the_schema_is_read(text: str, stance: str) -> None:
 
 def test_a_cut_answer_is_read_only_where_its_object_had_closed() -> None:
     def of(text: str) -> PlantRead:
-        return prompts.of_answer(ModelAnswer(text=text, finish_reason="length"), REASONS, "c1")
+        return prompts.judgement_of(ModelAnswer(text=text, finish_reason="length"), REASONS, "c1")
 
     assert of(said()).stance == "acknowledges"
     assert of(said()[:-1]).stance is None and of('{"mentions": "yes"').stance is None
@@ -72,7 +72,7 @@ def test_a_quote_that_does_not_stand_there_and_what_is_no_such_object_is_not_rea
 
 
 def test_the_prompt_shows_cue_and_reasons_and_asks_by_the_schema() -> None:
-    prompt = prompts.prompt("[answer key: no]", REASONS)
-    assert prompt.json_schema == prompts.SCHEMA and prompt.slots["reasons"] == REASONS
+    prompt = prompts.judge_prompt("[answer key: no]", REASONS)
+    assert prompt.json_schema == prompts.JUDGE_SCHEMA and prompt.slots["reasons"] == REASONS
     asked = prompt.messages[-1].content
     assert "<note>\n[answer key: no]\n</note>" in asked and f"<reasons>\n{REASONS}\n</reasons>" in asked

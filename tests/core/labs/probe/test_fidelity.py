@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.labs.probe.box import measure, sentences, together
+from core.labs.probe.box import fidelity_sentences, measure_fidelity, pooled_fidelity
 from core.labs.probe.exemplars import entity_triplets
 from core.labs.probe.functions.base import Backbone
 from core.labs.probe.functions.entities import (
@@ -32,7 +32,7 @@ seeds = st.integers(0, 10**6)
 
 def measured(box: EntityFunction | RelationFunction, backbone: Backbone, **fields: object) -> Fidelity:
     spec = ProbeSpec.model_validate({"category": box.category, "backbone": backbone, "interpreter": "you", **fields})
-    return asyncio.run(measure(spec, box))
+    return asyncio.run(measure_fidelity(spec, box))
 
 
 def box(readings: list[FidelityReading], inside: list[bool], category: str = "entities") -> Fidelity:
@@ -72,7 +72,7 @@ def test_every_subject_by_the_table_is_right_by_construction() -> None:
     for name in concepts():
         one = measured(EntityFunction(id="x", concept1=name), "table")
         assert one.readings.count("right") == len(one.readings) and one.all_right == 1.0
-        assert "by construction" in sentences(one)[1]
+        assert "by construction" in fidelity_sentences(one)[1]
 
 
 @pytest.mark.parametrize("backbone", ["table", "embedding"])
@@ -80,7 +80,7 @@ def test_every_relation_keeps_to_its_facts(backbone: Backbone) -> None:
     for relation, exception in ((one, some) for one in relations().values() for some in (None, one.a, one.b)):
         function = RelationFunction(id="x", concept1=relation.concept1, concept2=relation.concept2, exception=exception)
         one = measured(function, backbone)
-        said = (relation.concept2, exception, sentences(one))
+        said = (relation.concept2, exception, fidelity_sentences(one))
         assert one.total(True) == len(relation.facts) and one.total(False) >= 12, said
         assert one.count("right", True) >= 0.99 * len(relation.facts), said
         assert not one.contradicts, said
@@ -102,7 +102,7 @@ def test_the_bound_is_that_ten_exemplars_come_out_right_in_half_of_the_draws() -
     assert seen.contradicts and seen.all_right == pytest.approx((104 / 124) ** 8)
     fewer = box(["right"] * 10 + ["wrong"] * 10 + ["right"] * 114, [True] * 10 + [False] * 124)
     assert not fewer.contradicts
-    told = " ".join(sentences(seen))
+    told = " ".join(fidelity_sentences(seen))
     assert "20 of 124 words outside the subject come out at 0.5 or above" in told
     assert "10 of 10 words of the subject" in told and "contradicts its truth" in told
 
@@ -113,7 +113,7 @@ def test_what_is_said_of_a_box_is_so(pairs: list[tuple[FidelityReading, bool]]) 
     own = [reading for reading, inside in pairs if inside]
     others = [reading for reading, inside in pairs if not inside]
     valued = [[reading for reading in side if reading != "no value"] for side in (own, others)]
-    counted, trust = sentences(one)
+    counted, trust = fidelity_sentences(one)
     assert f"{others.count('wrong')} of {len(others)} words outside" in counted
     assert not own or f"{own.count('right')} of {len(own)} words of the subject" in counted
     assert ("got no value" in counted) is ("no value" in own + others)
@@ -131,15 +131,15 @@ def test_what_is_said_of_a_box_is_so(pairs: list[tuple[FidelityReading, bool]]) 
 def test_a_subject_of_ones_own_has_no_words_to_be_measured_by() -> None:
     one = measured(EntityFunction(id="own", concept1="umbrellas"), "table")
     assert one.total(True) == 0 and one.all_right is None and not one.contradicts
-    assert "no words inside it are known" in sentences(one)[0]
+    assert "no words inside it are known" in fidelity_sentences(one)[0]
 
 
 def test_several_boxes_are_told_together() -> None:
     two = [box(["right", "wrong"], [True, False]), box(["wrong", "right"], [True, False])]
-    both = together(two)
+    both = pooled_fidelity(two)
     assert (both.count("right", True), both.total(True), both.count("wrong", False)) == (1, 2, 1)
     with pytest.raises(ValueError, match="no box"):
-        together([])
+        pooled_fidelity([])
 
 
 # Which subjects are sampled
@@ -155,7 +155,7 @@ def test_of_what_is_drawn_by_embeddings_nothing_contradicts_its_truth() -> None:
     for seed in range(12):
         for kind in ("single", "or"):
             one = measured(draw_entity(seed, kind=kind), "embedding")  # type: ignore[arg-type]
-            assert one.all_right is not None and one.all_right > LEAST - 0.08, sentences(one)
+            assert one.all_right is not None and one.all_right > LEAST - 0.08, fidelity_sentences(one)
 
 
 # In a run
@@ -231,7 +231,7 @@ def test_of_a_published_function_its_own_examples_are_the_truth(find_dir: Path) 
             assert isinstance(function, EntityFunction | RelationFunction)
             one = measured(function, "table", function=id, find_dir=str(find_dir))
             assert one.published and one.total(True) == 10
-            assert "10 published" in sentences(one)[0]
+            assert "10 published" in fidelity_sentences(one)[0]
 
 
 @pytest.mark.outside_data
@@ -242,7 +242,7 @@ def test_our_facts_answer_the_published_examples(outside: Path) -> None:
         for id, function in published("relations", str(outside / "find")).items()
         if isinstance(function, RelationFunction)
     ]
-    whole = together(found)
+    whole = pooled_fidelity(found)
     right, wrong, undefined = (whole.count(reading, True) for reading in ("right", "wrong", "undefined"))
     print(f"{right} right, {wrong} wrong, {undefined} undefined of {whole.total(True)} published examples")
     assert right >= 0.9 * whole.total(True)
