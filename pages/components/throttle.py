@@ -11,6 +11,8 @@ import streamlit as st
 from core import entry
 from core.store.index import IndexWatcher
 from core.store.store import StoreError
+from core.text.display import count_noun
+from pages.components import session
 from pages.components.text import plain
 
 SHARE = 0.5
@@ -125,15 +127,40 @@ def open_index() -> IndexWatcher:
         with let_others_draw():
             keeper.catch_up(LATEST)
     st.session_state["caught-up"] = True
+    _offer_rest(keeper)
     return keeper
 
 
 def _count(keeper: IndexWatcher) -> None:
-    """Show how many runs have been read until all are."""
+    """Show how many runs have been read until all are, or until the host stops the reading."""
     with waits("Reading the journals …"):
-        line = st.empty()
+        line, stop = st.empty(), st.empty()
+        is_offered = not session.runs().may_all
         while not keeper.looked.wait(COUNTED):
             done, of = keeper.progress
-            if of:
-                line.caption(f"{done:,} of {of:,} runs")
+            if not of:
+                continue
+            line.caption(f"{done:,} of {of:,} runs")
+            if not is_offered:
+                is_offered = True
+                stop.button(
+                    "Stop, and show these",
+                    icon=":material/stop:",
+                    key="stop-index",
+                    help="The others are read when you ask for it, or when the app starts again.",
+                    on_click=keeper.stop,
+                )
         line.empty()
+        stop.empty()
+
+
+def _offer_rest(keeper: IndexWatcher) -> None:
+    """Say how many journals are missing because the host stopped the reading, and offer to read them."""
+    if not (left := keeper.postponed):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="index-rest"):
+        st.caption(f"{count_noun(left, 'journal')} not read yet: their runs are in no list, figure or file.")
+        if session.runs().may_all:
+            st.button(
+                "Read the rest", icon=":material/play_arrow:", type="tertiary", key="read-rest", on_click=keeper.resume
+            )

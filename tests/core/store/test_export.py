@@ -31,6 +31,7 @@ def test_the_rows_of_a_filter_lead_to_their_journals(tmp_path: Path) -> None:
         runs = tuple(path.stem for path in home.recordings().glob("*.jsonl"))
         every = export.rows(Selection(store, Filter(recordings=True, runs=runs)))
         some = export.rows(Selection(store, Filter(recordings=True, runs=runs, chosen={"outcome": ("misled all",)})))
+    assert every["recording"].all() and every["study"].isna().all()
     assert len(every) == 62 and set(every["rules"]) == {"paper", "repaired"} and len(some) == 14
     for row in every.itertuples():
         lines = [json.loads(line) for line in (home.recordings() / f"{row.run}.jsonl").read_text().splitlines()]
