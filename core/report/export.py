@@ -52,7 +52,9 @@ def table(frame: DataFrame, kind: Kind) -> bytes:
     if kind == "csv":
         return csv(frame)
     if kind == "jsonl":
-        lines = frame.to_json(orient="records", lines=True, date_format="iso", date_unit="us", force_ascii=False)
+        lines = frame.to_json(
+            orient="records", lines=True, date_format="iso", date_unit="us", force_ascii=False, double_precision=15
+        )
         return str(lines).encode("utf-8", "surrogatepass")
     written = io.BytesIO()
     frame.to_parquet(written, index=False)

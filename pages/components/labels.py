@@ -160,8 +160,9 @@ def edit() -> None:
         if not shown.open:
             return
         st.caption(
-            "Your own labels for cases: a name in brackets for each scheme, and each label with its key. "
-            f"Free keys: {' '.join(labels.FREE)}."
+            "Your own labels for whole cases, whichever of their tests you came from: a name in brackets for each "
+            f"scheme, and each label with its key. Free keys: {' '.join(labels.FREE)}. With *several = true* a case "
+            "may have more than one label. A case without any counts as not labelled, so add a label for “nothing”."
         )
         _file()
         _agreement(schemes())

@@ -80,6 +80,11 @@ def test_rows_and_queries_are_written_to_files_with_the_columns(
     tried = rows[rows["observed"].notna()].iloc[0]
     assert dict(zip(rows["title"], rows["gold"], strict=True)) == {item["q"]: item["gold"] for item in ITEMS}
     assert tried["explanation"] and len(json.loads(tried["calls"])) >= len(json.loads(tried["answers"])) > 0
+    capsys.readouterr()
+    recorded = tmp_path / "recorded.csv"
+    assert main(["rows", "--where", "run not like 'study-%' and outcome = 'misled all'", "-o", str(recorded)]) == 0
+    rows = pd.read_csv(recorded)
+    assert rows["recording"].all() and f"{len(rows)} rows of runs that came with the app" in capsys.readouterr().out
     found = tmp_path / "found.csv"
     assert main(["query", 'select "case", name, value from extra_columns', "-o", str(found)]) == 0
     assert len(pd.read_csv(found)) == 2 * len(ITEMS)
