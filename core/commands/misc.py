@@ -17,12 +17,6 @@ from ..text.display import count_noun
 from .run_output import BAD_INPUT, DONE, WRONG, event_option, journals_option, json_option, open_run, run
 
 
-def add(commands: click.Group) -> None:
-    """Add resume, reread, repredict, verify and store to the group `commands`, in place."""
-    for command in (_resume, _reread, _repredict, _verify, _store):
-        commands.add_command(command)
-
-
 @click.command("resume", help="Continue a run that stopped. No call is repeated.")
 @click.argument("run_id", metavar="RUN")
 @click.option("--failed", "failed_too", is_flag=True, help="repeat the calls that failed in a completed run")
@@ -112,3 +106,6 @@ def _store(action: Any) -> int:
         index(store, home.recordings(), recordings=True)
     print(f"{count_noun(len(runs), 'run')} indexed from {home.journals()}")
     return DONE
+
+
+COMMANDS = _resume, _reread, _repredict, _verify, _store

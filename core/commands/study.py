@@ -298,16 +298,6 @@ OFF = 5
 """The exit code if a control does not have the value that it must have."""
 
 
-def add(commands: click.Group) -> None:
-    """Add the group study to the group `commands`, in place."""
-    of_study = (
-        *(_plan, _run, pause, status, _table),
-        *(pack, unpack, verify, report),
-    )
-    help = "Make many runs from one file: plan, run, pause, status, table, report, verify, pack."
-    commands.add_command(click.Group("study", of_study, help=help))
-
-
 @click.command("plan", help="Print what a study will cost, without calling a model.")
 @study_argument
 @journals_option
@@ -553,3 +543,7 @@ def _about_printed(cells: Iterable[Row]) -> Iterator[str]:
     cells = list(cells)
     yield from dict.fromkeys(f"Printed: {cell['source']}, {cell['reading']}" for cell in cells if cell["reading"])
     yield from dict.fromkeys(cell["why"] for cell in cells if cell["why"])
+
+
+_HELP = "Make many runs from one file: plan, run, pause, status, table, report, verify, pack."
+COMMANDS = (click.Group("study", (_plan, _run, pause, status, _table, pack, unpack, verify, report), help=_HELP),)
