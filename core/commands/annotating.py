@@ -31,17 +31,8 @@ from ..studies import annotation, plan
 from ..studies.study_files import name_for
 from ..text.display import count_noun
 from ..transcript import Transcript, transcript
-from .run_output import (
-    DONE,
-    WRONG,
-    event_option,
-    journals_option,
-    json_option,
-    new_file,
-    open_fresh_index,
-    open_run,
-    run,
-)
+from . import run_output
+from .run_output import DONE, WRONG, event_option, journals_option, json_option, open_fresh_index, open_run, run
 from .study import study_argument
 
 
@@ -163,7 +154,7 @@ def _export(live: LiveSet, form: str, output: Path, simulated: bool, journals: P
     task, lab = annotation.task_of(live.state.made, entry.labs()), entry.labs()[live.state.made.lab]
     shown = annotation.shown_pages(live, task, lab, journals)
     made = EXPORTS[form](live.state, task, shown, simulated)
-    with new_file(output) as file:
+    with run_output.new_file(output) as file:
         file.write(annotation_files.written(made, output))
     print(f"{count_noun(len(made), 'row')} in {output}")
     return DONE

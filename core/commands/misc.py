@@ -24,11 +24,10 @@ from .run_output import BAD_INPUT, DONE, WRONG, event_option, journals_option, j
 @event_option
 def _resume(run_id: str, failed_too: bool, journals: Path, as_json: bool) -> int:
     lab, started, _ = open_run(run_id, journals)
-    resolve = None
+    spec, resolve = lab.spec.model_validate(started.spec), None
     if (fork := started.forked_from) is not None:
         resolve = fork_resolve(open_run(fork.run, journals, home.recordings())[2], fork, entry.catalog().get)
-    spec = lab.spec.model_validate(started.spec)
-    if first := started.predicted_from:
+    elif first := started.predicted_from:
         history = open_run(first, journals, home.recordings())[2]
         resolve = stored_resolve(first, history, spec.roles["simulator"], entry.catalog().get)
     going = RunRequest(lab, spec, run_id)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from .. import home
 from ..events import Frozen
@@ -63,6 +63,9 @@ class Traits(Frozen):
     """Whether it accepts a system turn. If not, that text is put before the first user turn."""
 
 
+_KNOWN = TypeAdapter(dict[str, Traits])
+
+
 class TraitsFile:
     """The traits of all models of a home, in one JSON file. If the file cannot be read or written, the app works
     without it.
@@ -91,18 +94,15 @@ class TraitsFile:
 
     def _read(self) -> None:
         """Read what another process has learned."""
-        if self._path is None:
-            return
-        with suppress(OSError, ValueError, ValidationError, AttributeError, RecursionError):
-            kept = json.loads(self._path.read_text(encoding="utf-8"))
-            self._known |= {str(key): Traits.model_validate(one) for key, one in kept.items()}
+        if self._path is not None:
+            with suppress(OSError, ValidationError):
+                self._known |= _KNOWN.validate_json(self._path.read_bytes())
 
     def _write(self) -> None:
         if self._path is None or not self._path.parent.is_dir():
             return
-        kept = {key: one.model_dump(mode="json", exclude_defaults=True) for key, one in self._known.items()}
         try:
-            home.write(self._path, json.dumps(kept, indent=1, sort_keys=True).encode())
+            home.write(self._path, _KNOWN.dump_json(dict(sorted(self._known.items())), indent=1, exclude_defaults=True))
         except OSError as error:
             log.warning("%s cannot be written: %s", self._path, error)
 

@@ -37,19 +37,12 @@ class ReportedError(Exception):
 class UnreadableReplyError(Exception):
     """The reply does not follow the API's description; the message says where, if that is known."""
 
-    @classmethod
-    def from_error(cls, error: Exception) -> UnreadableReplyError:
-        """An Unreadable caused by `error`, with its message if it is an UnsafeResponseError."""
-        unreadable = cls(str(error) if isinstance(error, safe_http.UnsafeResponseError) else "")
-        unreadable.__cause__ = error
-        return unreadable
-
 
 async def stream_pieces(
     client: openai.AsyncOpenAI, model: str, turns: list[dict[str, Any]], parameters: dict[str, Any], reply: Reply
 ) -> AsyncGenerator[str]:
     """Send the request, and yield each piece of text as it comes. Raises openai.OpenAIError, httpx2.TransportError,
-    Reported and Unreadable.
+    ReportedError and UnreadableReplyError.
 
     Leaving the generator early closes the connection, which tells the server to stop writing.
     """
@@ -72,7 +65,7 @@ async def stream_pieces(
     except (openai.OpenAIError, httpx2.TransportError, ReportedError):
         raise
     except Exception as error:  # any error from parsing the reply, here or in a library, is the sender's fault
-        raise UnreadableReplyError.from_error(error) from error
+        raise UnreadableReplyError(str(error) if isinstance(error, safe_http.UnsafeResponseError) else "") from error
 
 
 async def _chunks(response: httpx2.Response, reply: Reply) -> AsyncGenerator[Any]:
@@ -337,7 +330,8 @@ class Endpoint:
             return _Changed({"system_role": False})
         if refused is not None and refused != "system" and refused not in _NEEDED:
             return refused
-        no_tools = error_mapping.refused_tools(error, config, self.model) if _uses_tools(request) else None
+        uses_tools = bool(request.tools) or any(message.role == "tool" for message in request.messages)
+        no_tools = error_mapping.refused_tools(error, config, self.model) if uses_tools else None
         return no_tools or error_mapping.of_error(error, config, self.model)
 
     def _more_room(self, request: Request, parameters: dict[str, Any], used: int) -> int | None:
@@ -477,10 +471,6 @@ def _turn(message: Message) -> dict[str, Any]:
             for call in message.tool_calls
         ]
     return turn
-
-
-def _uses_tools(request: Request) -> bool:
-    return bool(request.tools) or any(message.role == "tool" for message in request.messages)
 
 
 def _wait(failure: CallError, tries: int, backoff: float) -> float:
