@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from .. import policy
 from ..events import Asked, Event, Model, ModelAnswer, OnText, Request
-from ..runs.fairness import WHOSE, Leave, gated
+from ..runs.fairness import WHOSE
 from ..transcript import Call, transcript
 from . import errors
 from .ids import GIVEN
@@ -218,10 +218,6 @@ class Cached:
         self.model = model
         self._cache = cache
         self._account = account
-
-    def under(self, leave: Leave) -> Cached:
-        """The same model; a request that is not in the cache is sent only while `leave` allows it."""
-        return Cached(gated(self.model, leave), self._cache, self._account)
 
     @property
     def is_empty(self) -> bool:

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from .. import home
 from ..events import Frozen
-from ..runs.fairness import FairSemaphore, Leave
+from ..runs.fairness import FairSemaphore, current_leave
 from ..text.reply import storable
 from . import error_mapping, safe_http
 from .settings import EndpointConfig, Extras
@@ -271,11 +271,12 @@ class Throttle:
         """Seconds until the server allows the next call."""
         return max(0.0, self._wait_until - time.monotonic())
 
-    async def open(self, leave: Leave) -> int:
+    async def open(self) -> int:
         """Wait as long as the server asked for; returns the value to pass as `sent` when the next call has ended.
 
-        Raises CallsPausedError if `leave` allows no call.
+        Raises CallsPausedError if calls of this task are withheld.
         """
+        leave = current_leave()
         leave.check()
         while self.wait:
             await leave.sleep(self.wait)
