@@ -351,16 +351,14 @@ class LiveSet:
             if self.state.people[id].status != status:
                 self._write(PersonEnded(status=status), id)
 
-    def keep(self, id: str, record: Frozen, at: datetime | None = None) -> None:
-        """Write a record about a person, which happened `at` that time. For imports."""
+    def keep(self, id: str, record: Frozen) -> None:
+        """Write a record about a person. For imports."""
         with self._lock:
-            self._write(record, id, at)
+            self._write(record, id)
 
-    def _write(self, record: Frozen, by: str, at: datetime | None = None) -> None:
+    def _write(self, record: Frozen, by: str) -> None:
         """Append a record. Raises JournalInUseError if another process keeps writing, and JournalFullError."""
         event = recorded(self.path.stem, record, name_of(type(record)), by=by)
-        if at is not None:
-            event = event.model_copy(update={"at": at})
         for attempt in range(_TRIES):
             try:
                 with Journal(self.path) as written:
