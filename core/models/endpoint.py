@@ -148,9 +148,6 @@ class Endpoint:
         self.streams = streams
         self.id = f"{connection.config.name}/{model}"
 
-    def __repr__(self) -> str:
-        return f"Endpoint({self.id!r})"
-
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         """Ask, once it is this call's turn. `seconds` are those of the try that succeeded."""
         config = self.connection.config

@@ -300,9 +300,8 @@ def _of_connection(error: openai.APIConnectionError, config: EndpointConfig) -> 
         return malformed(config, str(cause))
     if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.UnsupportedProtocol):
         preset = config.known_server()
-        start = "Start the server, or correct the address (machine and port) on the Models page."
-        start = preset.start if preset else start
-        return failure("nothing_listens", base_url=config.base_url, start=start)
+        otherwise = "Start the server, or correct the address (machine and port) on the Models page."
+        return failure("nothing_listens", base_url=config.base_url, start=preset.start if preset else otherwise)
     if isinstance(error, openai.APITimeoutError):
         return timed_out(config, began=False)
     return broken_off(config)
