@@ -256,7 +256,7 @@ def test_stopping_keeps_what_came(server: FileServer) -> None:
     server.files[TARRED] = babi()
 
     def stopping(done: int, size: int) -> None:
-        if done > 1_000_000:
+        if done > 1 << 20:
             raise failure("stopped", title="bAbI", mb=done / 1e6)
 
     with pytest.raises(DownloadStoppedError, match="bAbI was stopped"):
