@@ -212,15 +212,10 @@ class AnnotationState:
         at random among equals.
         """
         taken = self.taken(at, bool(person.entered.simulated))
-        groups = {self.pages[one].group: self.pages[one].arm for one in [*person.answers, *person.assigned]}
-        free = [
-            page
-            for page in self.made.pages
-            if page.id in among
-            and taken[page.id] < self.made.per_item
-            and page.id not in person.answers
-            and page.id not in person.assigned
-        ]
+        theirs = dict.fromkeys([*person.answers, *person.assigned])
+        groups = {self.pages[one].group: self.pages[one].arm for one in theirs}
+        others = (page for page in self.made.pages if page.id in among and page.id not in theirs)
+        free = [page for page in others if taken[page.id] < self.made.per_item]
         free.sort(key=lambda page: (taken[page.id], unit_number(f"{self.made.seed}|{person.id}|{page.id}")))
         chosen: list[str] = []
         for page in free:
