@@ -290,12 +290,7 @@ class Endpoint:
         )
 
     def _refusal(
-        self,
-        error: openai.APIStatusError,
-        request: Request,
-        parameters: dict[str, Any],
-        traits: Traits,
-        grown: bool,
+        self, error: openai.APIStatusError, request: Request, parameters: dict[str, Any], traits: Traits, grown: bool
     ) -> CallError | _Changed | str:
         """What to change after an HTTP error, or the failure if nothing can be done. `traits` are those with which the
         call was sent: another call may have learned more meanwhile.
