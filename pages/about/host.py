@@ -13,7 +13,7 @@ from core.server.admin import ActiveRun
 from core.text.display import count_noun
 from pages import addresses
 from pages.components import session
-from pages.components.tables import table
+from pages.components.tables import button, table
 from pages.components.text import plain
 from pages.components.throttle import PACE
 from pages.components.widgets import short
@@ -87,15 +87,7 @@ def _row(one: ActiveRun) -> None:
             with st.container(horizontal=True, vertical_alignment="center", width="content"):
                 if lab is not None:
                     _look(lab, one.run)
-                st.button(
-                    "Stop",
-                    icon=":material/stop_circle:",
-                    type="tertiary",
-                    key=f"stop-{one.run}",
-                    on_click=_stop,
-                    args=[[one.run]],
-                    disabled=not one.is_here,
-                )
+                button("Stop", "stop_circle", f"stop-{one.run}", _stop, [one.run], disabled=not one.is_here)
         st.caption(" · ".join(_words(one)))
 
 

@@ -25,6 +25,7 @@ from pages import addresses
 from pages.about import connect, model_trial
 from pages.components import reader_accuracy, session
 from pages.components.run import problems
+from pages.components.tables import button
 from pages.components.text import plain
 from pages.components.widgets import choose, chosen_models
 
@@ -120,7 +121,7 @@ def _search(rest: list[str]) -> None:
     for id in found[:MOST_FOUND]:
         with st.container(horizontal=True, vertical_alignment="center", key=f"found-{id}"):
             st.markdown(plain(id), width="stretch")
-            st.button("Use", key=f"use-{id}", icon=":material/add:", type="tertiary", on_click=choose, args=(id,))
+            button("Use", "add", f"use-{id}", choose, id)
     if len(found) > MOST_FOUND:
         st.caption(f"And {len(found) - MOST_FOUND:,} more: type more of the name.")
     if not found:

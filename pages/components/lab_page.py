@@ -368,7 +368,7 @@ class LabPage:
             st.pills(
                 "Examples", shown, format_func=called, key=key, on_change=taken, label_visibility="collapsed", wrap=True
             )
-            st.button("Others", icon=":material/casino:", type="tertiary", key=self.key("others"), on_click=others)
+            tables.button("Others", "casino", self.key("others"), others)
 
     # A run
 

@@ -24,7 +24,7 @@ from core.store.store import Store, StoreError
 from core.transcript import Transcript, transcript
 from pages import addresses
 from pages.components import recordings, session, side_by_side
-from pages.components.tables import download
+from pages.components.tables import button, download
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
 
@@ -140,9 +140,7 @@ def deleted() -> None:
     for run in visit.deleted()[-3:]:
         with st.container(horizontal=True, vertical_alignment="center", key=f"deleted-{run}"):
             st.caption(f"Deleted: {plain(run)}")
-            st.button(
-                "Undo", icon=":material/undo:", type="tertiary", key=f"undo-{run}", on_click=visit.undo, args=(run,)
-            )
+            button("Undo", "undo", f"undo-{run}", visit.undo, run)
     if (more := len(visit.deleted()) - 3) > 0:
         st.caption(f"And {more:,} more, which you can restore after these.")
 
@@ -290,14 +288,8 @@ def _seal(run_id: str) -> None:
     if policy.allows("others") or not visit.shares(run_id):
         return
     sealed = visit.run(run_id).sealed()
-    st.button(
-        "Reveal to all" if sealed else "Make others guess first",
-        icon=f":material/{'lock_open' if sealed else 'lock'}:",
-        key="seal",
-        type="tertiary",
-        on_click=visit.seal,
-        args=(run_id, not sealed),
-    )
+    words, icon = ("Reveal to all", "lock_open") if sealed else ("Make others guess first", "lock")
+    button(words, icon, "seal", visit.seal, run_id, not sealed)
 
 
 def _sharing(runs: Sequence[str]) -> None:

@@ -19,7 +19,7 @@ from core.models import local
 from core.models.ids import CONTROL
 from core.text.display import count_noun, on_hover
 from pages.components import session
-from pages.components.tables import table
+from pages.components.tables import button, table
 from pages.components.text import plain
 from pages.components.throttle import waits
 
@@ -95,9 +95,7 @@ def _correct(typed: str | None, key: str, others: Sequence[str] = ()) -> None:
     def correct() -> None:
         st.session_state[key] = [*others, meant] if others or isinstance(st.session_state[key], list) else meant
 
-    st.button(
-        f"Did you mean {plain(meant)}?", key=f"meant-{key}-{typed}", icon=":material/spellcheck:", on_click=correct
-    )
+    button(f"Did you mean {plain(meant)}?", "spellcheck", f"meant-{key}-{typed}", correct, type="secondary")
 
 
 def outside(said: str, known: Mapping[str, str], take: Callable[[str], None], key: str, lab: Lab) -> None:
@@ -112,11 +110,9 @@ def outside(said: str, known: Mapping[str, str], take: Callable[[str], None], ke
         st.markdown(f":material/travel_explore: {plain(said)}")
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             if SHIPPED in model_choices(lab):
-                st.button(
-                    "Ask a real language model instead", icon=":material/smart_toy:", key=f"real-{key}", on_click=real
-                )
+                button("Ask a real language model instead", "smart_toy", f"real-{key}", real, type="secondary")
             for number, (one, words) in enumerate(known.items(), start=1):
-                st.button(plain(words), key=f"known-{key}-{number}", icon=":material/edit:", on_click=take, args=(one,))
+                button(plain(words), "edit", f"known-{key}-{number}", take, one, type="secondary")
 
 
 def pick_many(label: str, nobody: str, key: str, help: str, lab: Lab, but: str = "") -> list[str]:

@@ -18,6 +18,7 @@ from core.studies.run_status import SHIFT
 from core.studies.study_files import Composed, compose
 from pages.components import lab_page, session, widgets
 from pages.components.run import problems
+from pages.components.tables import button
 from pages.components.text import plain
 from pages.components.throttle import waits
 from pages.components.widgets import LONG_TEXT, hint
@@ -188,14 +189,8 @@ def _form(title: str) -> None:
     labs = {lab.path: lab for lab in entry.labs().values() if not lab.hidden}
     known: list[int] = st.session_state.setdefault(PARTS, [0])
     parts = [_part(labs, number, place, len(known)) for place, number in enumerate(known, 1)]
-    st.button(
-        "Add a part",
-        icon=":material/add:",
-        type="tertiary",
-        key="study-add",
-        on_click=_add,
-        help="Another lab, or the same one with other settings. All parts are planned, run and analysed together.",
-    )
+    help = "Another lab, or the same one with other settings. All parts are planned, run and analysed together."
+    button("Add a part", "add", "study-add", _add, help=help)
     left, right = st.columns(2)
     with left:
         general = _limits()
@@ -213,7 +208,7 @@ def _form(title: str) -> None:
     _told(composed, len(parts))
     with st.expander("The file", icon=":material/description:", key="study-written"):
         st.code(composed.text, language="toml")
-        st.button("Edit it as a text", icon=":material/edit:", key="study-edit", on_click=edit, args=[composed.text])
+        button("Edit it as a text", "edit", "study-edit", edit, composed.text, type="secondary")
     _offer(composed.text)
 
 
@@ -248,14 +243,7 @@ def _part(labs: Mapping[str, Lab], number: int, place: int, of: int) -> tuple[La
             st.caption(f"{lab.question} If you choose several values, every combination is run.")
         chosen = _settings(lab, prefix)
         if of > 1:
-            st.button(
-                "Remove this part",
-                icon=":material/delete:",
-                type="tertiary",
-                key=f"{prefix}-remove",
-                on_click=_remove,
-                args=[number],
-            )
+            button("Remove this part", "delete", f"{prefix}-remove", _remove, number)
     return None if chosen is None else (lab, chosen)
 
 

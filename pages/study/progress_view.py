@@ -19,6 +19,7 @@ from core.studies.tables import DIFFERENCES
 from core.text.display import count_noun
 from pages.components import session
 from pages.components.run import problems
+from pages.components.tables import button
 from pages.components.text import plain
 from pages.results.facets import words as of_facet
 from pages.study.form import edit
@@ -218,32 +219,13 @@ def buttons(study: Study, state: State, now: StudyProgress, text: str) -> None:
     """Draw the buttons to start, continue or pause, and the number of runs at a time. `text` is the study's file."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="study-buttons"):
         if state in GO_ON:
-            st.button(
-                GO_ON[state],
-                type="primary",
-                icon=":material/play_arrow:",
-                key="study-go",
-                on_click=_again if state == "off" else _start,
-                args=[study],
-            )
+            does = _again if state == "off" else _start
+            button(GO_ON[state], "play_arrow", "study-go", does, study, type="primary")
         if state == "spent":
-            st.button(
-                "Raise the budget",
-                type="primary",
-                icon=":material/edit:",
-                key="study-raise",
-                on_click=edit,
-                args=[text],
-            )
+            button("Raise the budget", "edit", "study-raise", edit, text, type="primary")
         if state in ("running", "pausing"):
-            st.button(
-                "Pause",
-                icon=":material/pause:",
-                key="study-pause",
-                disabled=state == "pausing",
-                on_click=_want,
-                args=[study, {"paused": True}],
-            )
+            pausing, wanted = state == "pausing", {"paused": True}
+            button("Pause", "pause", "study-pause", _want, study, wanted, type="secondary", disabled=pausing)
         if state in ("running", "pausing", "paused", "interrupted"):
             st.number_input(
                 "Runs at a time",

@@ -21,7 +21,7 @@ from core.studies.run_status import SHIFT, StudyProgress, StudyState, is_complet
 from core.text.display import count_noun
 from pages.components import session
 from pages.components.run import problems
-from pages.components.tables import download
+from pages.components.tables import button, download
 from pages.components.text import plain
 from pages.components.throttle import PACE, waits
 from pages.study import form, progress_view
@@ -208,7 +208,7 @@ def draw_list() -> None:
     )
     if not session.runs().may_all:
         form.only_the_host()
-    st.button("New study", type="primary", icon=":material/add:", key="study-new", on_click=_open, args=["new", "1"])
+    button("New study", "add", "study-new", _open, "new", "1", type="primary")
     own, may_all = study_files.own_folder(home.home()), session.runs().may_all
     files = study_files.files(home.home()).values()
     for title, paths in (
@@ -245,14 +245,7 @@ def _entry(path: Path, may_all: bool) -> tuple[bool, str, str, str]:
 
 def _line(name: str, title: str, words: str) -> None:
     with st.container(gap=None, key=f"study-{name}"):
-        st.button(
-            plain(title),
-            type="tertiary",
-            key=f"study-open-{name}",
-            on_click=_open,
-            args=["study", name],
-            icon=":material/grid_view:",
-        )
+        button(plain(title), "grid_view", f"study-open-{name}", _open, "study", name)
         st.caption(plain(words))
 
 
@@ -348,17 +341,8 @@ def _rest(study: Study, path: Path, completed: int, is_new: bool) -> None:
         st.code(text, language="toml")
         with st.container(horizontal=True):
             download("Download the file", text, path.name, "application/toml", "download", "study-toml")
-            st.button(
-                "Copy as a new study",
-                icon=":material/edit:",
-                type="tertiary",
-                key="study-like",
-                on_click=form.edit,
-                args=[text],
-            )
-    st.button(
-        "All studies", icon=":material/arrow_back:", type="tertiary", key="study-back", on_click=st.query_params.clear
-    )
+            button("Copy as a new study", "edit", "study-like", form.edit, text)
+    button("All studies", "arrow_back", "study-back", st.query_params.clear)
     if slot is not None:
         # Drawn last, because it may take a while.
         with slot:
@@ -372,13 +356,7 @@ def main() -> None:
     elif st.query_params.get("new"):
         st.title("New study", anchor=False)
         form.draw()
-        st.button(
-            "All studies",
-            icon=":material/arrow_back:",
-            type="tertiary",
-            key="study-back",
-            on_click=st.query_params.clear,
-        )
+        button("All studies", "arrow_back", "study-back", st.query_params.clear)
     else:
         draw_list()
 
