@@ -22,8 +22,7 @@ from core.paper_figures import source
 from core.text.display import count_noun
 from core.text.templates import TemplateError, load
 from core.transcript import CaseProgress, Transcript
-from pages.components import tables
-from pages.components.tables import table
+from pages.components.tables import button, opens, table
 from pages.components.text import plain
 from pages.components.widgets import SHIPPED, filled, from_dataset, of_dataset, one_of, short, widget
 
@@ -162,7 +161,7 @@ def case_table(transcript: Transcript, run_id: str) -> None:
     st.caption("Select a case to see it whole, above.")
     key, columns = f"cases-{run_id}", {"About": st.column_config.TextColumn(width="medium")}
     about = "Table of the run's cases with their outcomes"
-    tables.table(pd.DataFrame(rows), key, about, column_config=columns, **tables.opens(list(cases), key))
+    table(pd.DataFrame(rows), key, about, column_config=columns, **opens(list(cases), key))
 
 
 Offer = Literal["question", "input", "draw"]
@@ -368,7 +367,7 @@ class LabPage:
             st.pills(
                 "Examples", shown, format_func=called, key=key, on_change=taken, label_visibility="collapsed", wrap=True
             )
-            tables.button("Others", "casino", self.key("others"), others)
+            button("Others", "casino", self.key("others"), others)
 
     # A run
 

@@ -91,7 +91,7 @@ def as_file(frame: DataFrame | Callable[[], DataFrame], name: str, kind: export.
 
 
 def button(
-    label: str, icon: str, key: str, does: Callable[..., object], *args: Any, type: Any = "tertiary", **more: Any
+    label: str, icon: str, key: str, does: Callable[..., None], *args: Any, type: Any = "tertiary", **more: Any
 ) -> None:
     """Draw a button. When it is pressed, `does` is called with `args` before the page is drawn again; `more` goes to
     Streamlit.

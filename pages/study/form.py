@@ -21,7 +21,7 @@ from pages.components.run import problems
 from pages.components.tables import button
 from pages.components.text import plain
 from pages.components.throttle import waits
-from pages.components.widgets import LONG_TEXT, hint
+from pages.components.widgets import LONG_TEXT, hint, one_of
 
 # A specification's field as a widget that accepts several values, which the study varies.
 
@@ -140,15 +140,8 @@ def draw() -> None:
     may_send = session.runs().may_all
     session.takes_files(may_send)
     with left:
-        way = st.segmented_control(
-            "How do you want to write it?",
-            [one for one in WAYS if one != "file" or may_send],
-            format_func=lambda one: WAYS[one],
-            default="form",
-            required=True,
-            key="way",
-            persist_state="session",
-        )
+        ways = {one: words for one, words in WAYS.items() if one != "file" or may_send}
+        way = one_of("How do you want to write it?", ways, "way", is_named=True)
     if way == "form":
         with right:
             title = st.text_input(
@@ -229,16 +222,9 @@ def _part(labs: Mapping[str, Lab], number: int, place: int, of: int) -> tuple[La
     with st.container(border=True, key=f"{prefix}-form"):
         left, right = st.columns(2, vertical_alignment="bottom")
         with left:
-            path = st.segmented_control(
-                "What is measured" if of == 1 else f"Part {place}: what is measured",
-                list(labs),
-                format_func=lambda one: labs[one].title,
-                default=next(iter(labs)),
-                required=True,
-                key=f"{prefix}-lab",
-                persist_state="session",
-            )
-        lab = labs[path]
+            asked = "What is measured" if of == 1 else f"Part {place}: what is measured"
+            titles = {path: lab.title for path, lab in labs.items()}
+            lab = labs[one_of(asked, titles, f"{prefix}-lab", is_named=True)]
         with right:
             st.caption(f"{lab.question} If you choose several values, every combination is run.")
         chosen = _settings(lab, prefix)
@@ -328,15 +314,9 @@ def _limits() -> dict[str, Any]:
 def _read() -> dict[str, Any]:
     """Draw the choice of the parser, and the wanted precision."""
     with st.expander("Parser and precision", icon=":material/straighten:", key="study-general"):
-        rules = st.segmented_control(
-            "Parser for the tables",
-            ["repaired", "paper"],
-            default="repaired",
-            required=True,
-            key="study-rules",
-            persist_state="session",
-            help="Updated: reads answers as today's models write them. Original: the paper authors' own code.",
-        )
+        help = "Updated: reads answers as today's models write them. Original: the paper authors' own code."
+        names = {"repaired": "repaired", "paper": "paper"}
+        rules = one_of("Parser for the tables", names, "study-rules", help, is_named=True)
         about = "The plan then says how many items you need."
         width = _share("Interval width you want", "width", "any", about)
         power = _share(
