@@ -10,7 +10,7 @@ from core.models.errors import UnreachableServerError
 from core.models.settings import MOST_THINKING_ROOM, PRESETS, EndpointConfig, parse_headers, parse_query
 from core.text.display import count_noun
 from pages.components import session
-from pages.components.run import problems
+from pages.components.session import problems
 from pages.components.text import plain
 from pages.components.throttle import waits
 from pages.components.widgets import TRIED, choose

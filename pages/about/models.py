@@ -17,14 +17,13 @@ from core.models.download import HubModel, downloadable
 from core.models.ids import is_control
 from core.optional import OptionalPart
 from core.sandbox import sandbox
-from core.server.quotas import QuotaExceededError
 from core.store import run_list
 from core.store.store import Store, StoreError
 from core.text.display import count_noun
 from pages import addresses
 from pages.about import connect, model_trial
 from pages.components import reader_accuracy, session
-from pages.components.run import problems
+from pages.components.session import problems
 from pages.components.tables import button
 from pages.components.text import plain
 from pages.components.widgets import choose, chosen_models
@@ -163,14 +162,8 @@ def _taken(lab: Lab, spec: Spec) -> tuple[str, str]:
 def _take(lab: Lab, spec: Spec, model: str) -> None:
     """Draw the button that starts the test of a model and leads to it."""
     calls = f" · {lab.calls(spec, 1)} calls"
-    if not st.button(f"Take the test{calls}", icon=lab.icon, key=f"take-{lab.path}-{model}"):
-        return
-    try:
-        session.catalog().get(model)
-        run_id = session.runs().start(lab.name, spec, session.catalog().get)
-    except (CallError, QuotaExceededError) as error:
-        problems(error)
-    else:
+    pressed = st.button(f"Take the test{calls}", icon=lab.icon, key=f"take-{lab.path}-{model}")
+    if pressed and (run_id := session.begin(lab, spec)):
         st.switch_page(addresses.CASE, query_params={"run": run_id})
 
 

@@ -21,7 +21,6 @@ from core.report.viewer_assets import style as viewer_style
 from core.runs import bundle
 from core.runs.bundle import BundleError
 from core.runs.library import EXAMPLE_STUDY, Recording, list_recordings
-from core.server.quotas import QuotaExceededError
 from core.transcript import Transcript
 from pages import addresses
 from pages.components import session
@@ -178,11 +177,7 @@ def _ask(lab: Lab, transcript: Transcript, model: str) -> None:
     assert transcript.started is not None
     recorded = transcript.started.spec
     spec = {name: model if value == recorded.get("model") else value for name, value in recorded.items()}
-    try:
-        run = session.runs().start(lab.name, lab.spec.model_validate(spec), session.catalog().get)
-    except QuotaExceededError as error:
-        st.warning(plain(str(error)), icon=":material/edit:")
-    else:
+    if run := session.begin(lab, lab.spec.model_validate(spec)):
         st.switch_page(addresses.of_lab(lab), query_params={"run": run})
 
 

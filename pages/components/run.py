@@ -5,15 +5,12 @@ from contextlib import suppress
 from urllib.parse import urlencode
 
 import streamlit as st
-from pydantic import ValidationError
 from streamlit.delta_generator import DeltaGenerator
 
 from core import entry, policy
-from core.events import CallError
 from core.journal import Fault, JournalInUseError
 from core.report import methods, standalone_html
 from core.report.standalone_html import Chosen
-from core.runs.context import complaints
 from core.runs.engine import UserInput
 from core.runs.labels import Kept
 from core.runs.library import RunNotFoundError
@@ -344,13 +341,3 @@ def resume(run_id: str, *additions: UserInput, failed_too: bool = False) -> bool
         st.warning(plain(f"{str(error).rstrip('.')}."), icon=":material/pause_circle:")
         return False
     return True
-
-
-def problems(error: ValidationError | ValueError | CallError | QuotaExceededError) -> None:
-    """Show what is wrong with the user's input."""
-    if isinstance(error, ValidationError):
-        for complaint in complaints(error):
-            st.warning(plain(complaint), icon=":material/edit:")
-    else:
-        hint = error.hint if isinstance(error, CallError) else ""
-        st.warning(plain(str(error)) + (f"  \n{plain(hint)}" if hint else ""), icon=":material/edit:")

@@ -9,14 +9,19 @@ from pydantic import ValidationError
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import entry, policy
+from core.errors import ExplainError
 from core.events import CallError
 from core.home import DataDirError
+from core.labs.base.lab import Lab
+from core.labs.base.spec import Spec
 from core.models.catalog import Catalog
 from core.models.settings import EndpointConfig
+from core.runs.context import complaints
 from core.server import admin, roles
 from core.server.access import COOKIES_NEEDED, OwnRun, ReadableRun, RunAccess, Visitor, code_in, visitor_with_code
 from pages import addresses, middleware
 from pages.components.text import plain
+from pages.components.throttle import waits
 
 FILE_MB = 50
 """Largest file in megabytes that a browser can send (`maxUploadSize` in .streamlit/config.toml). For larger ones, use
@@ -108,6 +113,29 @@ def run(run_id: str) -> ReadableRun:
 def own(run_id: str) -> OwnRun:
     """Return the run for changing. Raises RunNotFoundError and AccessDeniedError."""
     return runs().own_run(run_id)
+
+
+def begin(lab: Lab, spec: Spec) -> str:
+    """Start a run and return its id; an empty string if there is a problem, which is reported."""
+    try:
+        with waits("Getting ready …"):
+            lab.check(spec)
+        for model in spec.models:
+            catalog().get(model)
+        return runs().start(lab.name, spec, catalog().get)
+    except (ExplainError, ValueError) as error:
+        problems(error)
+        return ""
+
+
+def problems(error: Exception) -> None:
+    """Show what is wrong with the user's input, and what to do."""
+    if isinstance(error, ValidationError):
+        for complaint in complaints(error):
+            st.warning(plain(complaint), icon=":material/edit:")
+    else:
+        hint = getattr(error, "hint", "")
+        st.warning(plain(str(error)) + (f"  \n{plain(hint)}" if hint else ""), icon=":material/edit:")
 
 
 def viewer() -> str | None:

@@ -17,7 +17,7 @@ from core.studies.plan import LARGEST, MOST_AT_ONCE, Study, StudyError, parse
 from core.studies.run_status import SHIFT
 from core.studies.study_files import Composed, compose
 from pages.components import lab_page, session, widgets
-from pages.components.run import problems
+from pages.components.session import problems
 from pages.components.tables import button
 from pages.components.text import plain
 from pages.components.throttle import waits
@@ -412,7 +412,7 @@ def _keep(name: str, content: bytes) -> None:
         with waits("Keeping the file …"):
             study_files.save_study(home.home(), name, content, entry.labs())
     except (StudyError, OSError) as error:
-        problems(ValueError(str(error)))
+        problems(error)
         return
     st.query_params.from_dict({"study": name})
     st.rerun()

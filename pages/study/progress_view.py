@@ -7,18 +7,18 @@ from typing import Any, Literal, NamedTuple
 import streamlit as st
 
 from core import entry, home
-from core.events import CallError
+from core.errors import ExplainError
 from core.journal import JournalInUseError
 from core.runs.library import RunNotFoundError
 from core.statistics import FEW
 from core.studies import plan
-from core.studies.execute import StudyRunningError, UnderWay
-from core.studies.plan import MOST_AT_ONCE, Study, StudyError
+from core.studies.execute import UnderWay
+from core.studies.plan import MOST_AT_ONCE, Study
 from core.studies.run_status import CONTROLS, StudyProgress
 from core.studies.tables import DIFFERENCES
 from core.text.display import count_noun
 from pages.components import session
-from pages.components.run import problems
+from pages.components.session import problems
 from pages.components.tables import button
 from pages.components.text import plain
 from pages.results.facets import words as of_facet
@@ -253,9 +253,8 @@ def _start(study: Study) -> None:
     st.session_state.pop(TROUBLE, None)
     try:
         entry.studies().start(study, session.catalog().get, session.visitor().name)
-    except (CallError, StudyRunningError, StudyError, OSError) as error:
-        words = error if isinstance(error, CallError) else ValueError(str(error))
-        st.session_state[TROUBLE] = (study.name, words)
+    except (ExplainError, OSError) as error:
+        st.session_state[TROUBLE] = (study.name, error)
 
 
 def _again(study: Study) -> None:

@@ -20,7 +20,7 @@ from core.studies.plan import LARGEST, Study, StudyError, unpriced
 from core.studies.run_status import SHIFT, StudyProgress, StudyState, is_completed, progress
 from core.text.display import count_noun
 from pages.components import session
-from pages.components.run import problems
+from pages.components.session import problems
 from pages.components.tables import button, download
 from pages.components.text import plain
 from pages.components.throttle import PACE, waits

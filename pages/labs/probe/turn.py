@@ -9,7 +9,6 @@ from typing import Literal
 
 import streamlit as st
 
-from core.events import CallError
 from core.labs.probe import by_hand, charts
 from core.labs.probe.evaluate import ABSOLUTE, RELATIVE
 from core.labs.probe.functions import source
@@ -27,11 +26,11 @@ from core.runs.library import RunNotFoundError
 from core.sandbox.rewriting import cause
 from core.scene import Curve
 from core.score import Score
-from core.server.quotas import QuotaExceededError
 from core.text.display import count_noun, visible
 from core.text.templates import load
 from pages.components import recordings, session
-from pages.components.run import problems, resume
+from pages.components.run import resume
+from pages.components.session import problems
 from pages.components.tables import PLAIN, table
 from pages.components.text import plain
 from pages.components.throttle import PACE, let_others_draw
@@ -98,13 +97,9 @@ def chart(run_id: str, view: ProbeReport) -> Wish | Submission | None:
 
 def let_try(run_id: str, spec: ProbeSpec, model: str) -> None:
     """Start a run of an agent on the same function, whose curve will be shown beside the person's."""
-    fields = {**spec.model_dump(), "beside": "", "given": None, "interpreter": "aia", "model": model}
-    try:
-        run = session.runs().start(LAB.name, ProbeSpec.model_validate(fields), session.catalog().get)
-    except (CallError, ValueError, QuotaExceededError) as error:
-        problems(error)
-        return
-    st.query_params[AGAINST] = ",".join([*_against(), run][-MOST:])
+    other = {"beside": "", "given": None, "interpreter": "aia", "model": model}
+    if run := session.begin(LAB, spec.model_copy(update=other)):
+        st.query_params[AGAINST] = ",".join([*_against(), run][-MOST:])
 
 
 def _against() -> list[str]:
