@@ -22,7 +22,7 @@ from core.store.store import Store, StoreError
 from core.text.display import count_noun
 from pages import addresses
 from pages.about import connect, model_trial
-from pages.components import reader_accuracy, session
+from pages.components import downloads, reader_accuracy, session
 from pages.components.session import problems
 from pages.components.tables import button
 from pages.components.text import plain
@@ -169,85 +169,37 @@ def _take(lab: Lab, spec: Spec, model: str) -> None:
 
 def part_row(part: OptionalPart) -> None:
     """Draw an optional part of the app: a button to install it, or the progress."""
-    fetch = entry.part_fetches().get(part.name)
-    with st.container(border=True, key=f"part-{part.name}"):
-        words, button = st.columns([3, 1], vertical_alignment="center")
-        words.markdown(
-            f"**{plain(part.title)}** · about {part.size_bytes / 1e6:.0f} MB  \n:small[:gray[{plain(part.about)}]]"
-        )
-        if fetch is not None and fetch.going:
-            so_far = f"{fetch.done} of {fetch.size or 'all'} packages"
-            if part.files:
-                so_far = f"{fetch.done / 1e6:.0f} of {fetch.size / 1e6:.0f} MB"
-                if button.button("Stop", icon=":material/stop_circle:", key=f"stop-{part.name}"):
-                    fetch.stop.set()
-            words.progress(min(fetch.done / max(fetch.size, 1), 1.0), text=so_far)
-        else:
-            if fetch is not None and fetch.failure is not None:
-                problems(fetch.failure)
-            if button.button("Install", icon=":material/download:", key=f"install-{part.name}"):
-                entry.part_fetches().start(part)
-                st.rerun()
+    size = f"about {part.size_bytes / 1e6:.0f} MB"
+    about = f"**{plain(part.title)}** · {size}  \n:small[:gray[{plain(part.about)}]]"
+    downloads.offer(part, entry.part_fetches(), about, "Install", "install", in_packages=not part.files)
 
 
-def download_row(model: HubModel, here: bool) -> None:
+def download_row(model: HubModel) -> None:
     """Draw one larger model: a button to download it, the progress, or a note that it is installed."""
-    fetch = entry.fetches().get(model.name)
-    with st.container(border=True, key=f"download-{model.name}"):
-        words, button = st.columns([3, 1], vertical_alignment="center")
-        words.markdown(
-            f"**{plain(model.title)}** · {model.size_bytes / 1e6:.0f} MB · {plain(model.licence)}  \n"
-            f":small[:gray[{plain(model.about)}]]"
-        )
-        if here:
-            button.badge("ready", icon=":material/check:", color="green")
-        elif fetch is not None and fetch.going:
-            share = min(fetch.done / max(fetch.size, 1), 1.0)
-            words.progress(share, text=f"{fetch.done / 1e6:.0f} of {fetch.size / 1e6:.0f} MB")
-            if button.button("Stop", icon=":material/stop_circle:", key=f"stop-{model.name}"):
-                fetch.stop.set()
-        else:
-            if fetch is not None and fetch.failure is not None:
-                problems(fetch.failure)
-            if button.button("Download", icon=":material/download:", key=f"get-{model.name}"):
-                entry.fetches().start(model)
-                st.rerun()
+    about = (
+        f"**{plain(model.title)}** · {model.size_bytes / 1e6:.0f} MB · {plain(model.licence)}  \n"
+        f":small[:gray[{plain(model.about)}]]"
+    )
+    if model.name in local.installed(session.catalog().models_folder):
+        words, badge = st.columns([3, 1], vertical_alignment="center")
+        words.markdown(about)
+        badge.badge("ready", icon=":material/check:", color="green")
+    else:
+        downloads.offer(model, entry.fetches(), about, "Download", "get")
 
 
 def missing_parts() -> None:
     """List the parts of the app that are not installed, with progress; nothing if all are."""
-    missing = [part for part in optional.PARTS.values() if not optional.is_installed(part.name)]
-    if not missing:
-        return
-    st.header("Parts that can be installed", anchor=False)
-    going = [fetch for part in missing if (fetch := entry.part_fetches().get(part.name)) and fetch.going]
-
-    @st.fragment(run_every=0.5 if going else None)
-    def rows() -> None:
-        for part in missing:
-            part_row(part)
-        if any(not fetch.going for fetch in going):
-            st.rerun()
-
-    rows()
+    if missing := [part for part in optional.PARTS.values() if not optional.is_installed(part.name)]:
+        st.header("Parts that can be installed", anchor=False)
+        downloads.follow(missing, entry.part_fetches(), "part", part_row)
 
 
 def larger() -> None:
     """List the local models that can be downloaded, with progress."""
     st.header("Larger local models", anchor=False)
     st.markdown("They run on this machine, without a key. A download continues while you do something else.")
-    folder = session.catalog().models_folder
-    going = [fetch for model in downloadable() if (fetch := entry.fetches().get(model.name)) and fetch.going]
-
-    @st.fragment(run_every=0.5 if going else None)
-    def rows() -> None:
-        here = local.installed(folder)
-        for model in downloadable():
-            download_row(model, model.name in here)
-        if any(not fetch.going for fetch in going):
-            st.rerun()
-
-    rows()
+    downloads.follow(downloadable(), entry.fetches(), "download", download_row)
 
 
 def own_file() -> None:

@@ -19,7 +19,7 @@ from core.studies.execute import UnderWay
 from core.studies.plan import LARGEST, Study, StudyError, unpriced
 from core.studies.run_status import SHIFT, StudyProgress, StudyState, is_completed, progress
 from core.text.display import count_noun
-from pages.components import session
+from pages.components import downloads, session
 from pages.components.session import problems
 from pages.components.tables import button, download
 from pages.components.text import plain
@@ -35,28 +35,7 @@ from pages.study.results import load_results as looked_up
 # Downloading data sets that a study needs and that are missing.
 
 
-ESTIMATE_SECONDS = 0.5
-"""Seconds between two checks of a download."""
-
-
-def draw_missing(absent: list[Source]) -> None:
-    """Draw a row for each data set."""
-    if not absent:
-        return
-    going = [fetch for one in absent if (fetch := entry.dataset_fetches().get(one.name)) and fetch.going]
-
-    @st.fragment(run_every=PACE.seconds(ESTIMATE_SECONDS) if going else None)
-    def rows() -> None:
-        for source in absent:
-            with st.container(border=True, key=f"study-data-{source.name}"):
-                _row(source)
-        if any(not fetch.going for fetch in going):
-            st.rerun()
-
-    rows()
-
-
-def _row(source: Source) -> None:
+def _missing_row(source: Source) -> None:
     """Draw one data set: what it is and, before anything is downloaded, what is known about its files."""
     fetch = entry.dataset_fetches().get(source.name)
     st.markdown(f"**{plain(source.title)}** · licence: {plain(source.licence)} · {plain(source.page)}")
@@ -146,7 +125,7 @@ def draw_planned(study: Study, found: StudyEstimate) -> None:
             icon=":material/folder_off:",
         )
     if policy.allows("downloads"):
-        draw_missing(estimate.absent(study))
+        downloads.follow(estimate.absent(study), entry.dataset_fetches(), "study-data", _missing_row)
 
 
 def _sentences(study: Study, found: StudyEstimate) -> list[str]:
