@@ -39,7 +39,7 @@ from core.server.access import CookiesNeededError, code_in, name_of_visitor
 from core.server.quotas import QuotaExceededError, check_stored
 from core.server.usage import Rate
 from pages import connections
-from pages.middleware import COOKIE, Door
+from pages.middleware import COOKIE, Door, is_sealed, port
 from pages.viewer.routes import OF_ADDRESS, OF_VISITOR, visit
 
 # The listener for the phones of a class on a person's own machine: on the local network it serves what a phone
@@ -395,7 +395,7 @@ async def _let_in(request: Request) -> Response:
     live = await _own_room(request, (await _body(request, LettingIn)).code)
     if policy.is_hosted():
         raise RoomStateError("Phones reach this app already.")
-    await let_in(phone_address(_port(request)), PHONE_ROUTES)
+    await let_in(phone_address(port(request.scope)), PHONE_ROUTES)
     live.notify()
     return JSONResponse(_wall(live, request), headers=_FRESH)
 
@@ -459,29 +459,24 @@ def _wall(live: LiveRoom, request: Request) -> dict[str, Any]:
     """The wall, with where people join."""
     now = live.view(Room.wall)
     address, is_reached = _address(request)
-    offer = "" if is_reached else phone_address(_port(request))
+    offer = "" if is_reached else phone_address(port(request.scope))
     now |= {"address": address.partition("://")[2], "is_reached": is_reached, "offer": offer}
     return now | {"qr": rooms.qr(f"{address}#{now['code']}")} if now["phase"] == "lobby" else now
-
-
-def _port(request: Request) -> int:
-    """The port on which the request arrived."""
-    return int((request.scope.get("server") or ("", 0))[1] or 0)
 
 
 def _address(request: Request) -> tuple[str, bool]:
     """Where people join, and whether other machines reach that address. Somebody who opened the app under a name of
     loopback is given the name under which others reach it.
     """
-    if is_open(place := phone_address(_port(request))):
+    if is_open(place := phone_address(port(request.scope))):
         return f"http://{place}/join", True
     asked = urlsplit(f"//{request.headers.get('host', '')}")
-    name, port = asked.hostname or "localhost", f":{asked.port}" if asked.port else ""
+    name, suffix = asked.hostname or "localhost", f":{asked.port}" if asked.port else ""
     if name in policy.LOOPBACK and (public := sorted(policy.allowed_hosts() - policy.LOOPBACK)):
         name = public[0]
     shown = f"[{name}]" if ":" in name else name
-    is_sealed = "https" in (request.url.scheme, request.headers.get("x-forwarded-proto"))
-    return f"http{'s' if is_sealed else ''}://{shown}{port}/join", name not in policy.LOOPBACK
+    scheme = "https" if is_sealed(request.scope) else "http"
+    return f"{scheme}://{shown}{suffix}/join", name not in policy.LOOPBACK
 
 
 @_refused
