@@ -418,15 +418,14 @@ class ProbePage(ProbeForm):
         """Draw what the reader does before the case is shown."""
         spec = view.spec
         if spec and spec.interpreter == "you" and view.interpretation is None and not active and view.log.started:
-            turn.turn(view.log.started.run, view)
+            turn.turn(view.log.started.run, view, spec)
             return True
         if active and spec and not view.probes and spec.is_module and spec.backbone == "embedding":
             st.caption("The sentence encoder is loaded on first use: this takes a few seconds, once.")
         if view.truth is not None and view.log.started and is_drawn(view.interpretation) and not active:
             turn.picture(view.log.started.run, view)
             return True
-        if view.truth is not None and not active and turn.is_picked(view):
-            turn.draw_end(view)
+        if not active and turn.draw_end(view):
             return True
         if is_held := self.sealed(view, active):
             self._held(view, active)
