@@ -26,17 +26,12 @@ from pages.components.widgets import LONG_TEXT, hint, one_of
 # A specification's field as a widget that accepts several values, which the study varies.
 
 
-SWITCH = {False: "no", True: "yes"}
+SWITCH: Mapping[Any, str] = {False: "no", True: "yes"}
 
 
 def leads(lab: Lab, name: str) -> bool:
     """Whether the setting is at the top of the form: who is asked, about what, how many, and in which way."""
     return name in ("model", "limit", lab.listing.method_field, *FACETS)
-
-
-def is_choice(knob: Knob) -> bool:
-    """Whether the field names models or has fixed choices."""
-    return knob.names_models or bool(knob.choices)
 
 
 def values(lab: Lab, name: str, prefix: str) -> list[Any]:
@@ -52,32 +47,12 @@ def values(lab: Lab, name: str, prefix: str) -> list[Any]:
         nobody = "Choose one or several" if name == "model" else knob.nobody
         chosen = st.multiselect(title, known, first, accept_new_options=True, placeholder=nobody, **kept)
         return _whole(chosen, several)
-    if knob.choices:
-        first = list(default or ()) if several else [one for one in (default,) if one in knob.choices]
-        words_of = lab_page.all_words()
-        return _whole(
-            st.pills(
-                title,
-                list(knob.choices),
-                selection_mode="multi",
-                default=first,
-                wrap=True,
-                format_func=lambda one: plain(words_of.get(one, one)),
-                **kept,
-            ),
-            several,
-        )
-    if knob.kind is bool:
-        return list(
-            st.pills(
-                title,
-                [False, True],
-                selection_mode="multi",
-                default=[bool(default)],
-                format_func=lambda one: SWITCH[one],
-                **kept,
-            )
-        )
+    if knob.choices or knob.kind is bool:
+        options = list(knob.choices) or [False, True]
+        words = lab_page.all_words() if knob.choices else SWITCH
+        kept["format_func"] = lambda one: plain(words.get(one, one))
+        first = list(default or ()) if several else [one for one in (default,) if one in options]
+        return _whole(st.pills(title, options, selection_mode="multi", default=first, wrap=True, **kept), several)
     if knob.kind in (int, float):
         none = "as many as there are" if knob.kind is int else "as in the paper"
         text = st.text_input(title, placeholder=none if default is None else f"{default:g}", max_chars=500, **kept)
@@ -241,7 +216,7 @@ def _settings(lab: Lab, prefix: str) -> dict[str, list[Any]] | None:
     # Model, task and data set come first.
     order = {"model": -4, "task": -3, "dataset": -2, "limit": -1}
     first.sort(key=lambda name: order.get(name, 0))
-    rest.sort(key=lambda name: not is_choice(fields[name]))
+    rest.sort(key=lambda name: not (fields[name].names_models or fields[name].choices))
     found = _columns(lab, first, prefix)
     with st.expander("More settings", icon=":material/tune:", key=f"{prefix}-more"):
         found |= _columns(lab, rest, prefix)

@@ -31,12 +31,26 @@ from pages.study.results import READ, StudyResults, called
 State = Literal["new", "running", "pausing", "paused", "interrupted", "spent", "off", "failed", "done"]
 
 
-class Badge(NamedTuple):
-    """A badge's colour and word, and what it means."""
+class StateLook(NamedTuple):
+    """How a state is shown: colour, word and icon of its badge, and the primary button's label, '' if it has none."""
 
     colour: str
     badge: str
-    words: str
+    icon: str
+    button: str = ""
+
+
+LOOKS: dict[State, StateLook] = {
+    "new": StateLook("gray", "planned", "checklist", "Start"),
+    "running": StateLook("blue", "running", "sync"),
+    "pausing": StateLook("orange", "pausing", "hourglass_bottom"),
+    "paused": StateLook("orange", "paused", "pause_circle", "Resume"),
+    "interrupted": StateLook("orange", "interrupted", "info", "Go on"),
+    "spent": StateLook("orange", "budget spent", "info"),
+    "off": StateLook("red", "controls failed", "error", "Try the controls again"),
+    "failed": StateLook("red", "stopped on an error", "error", "Try again"),
+    "done": StateLook("green", "done", "check_circle"),
+}
 
 
 def state_of(now: StudyProgress, going: UnderWay | None, off: Sequence[str]) -> State:
@@ -66,44 +80,39 @@ def is_spent(now: StudyProgress) -> bool:
     return calls or (now.budget_money is not None and now.money >= now.budget_money)
 
 
-def status_badge(state: State, study: Study, now: StudyProgress, going: UnderWay | None, off: Sequence[str]) -> Badge:
-    """Return the sentence under the title."""
-    completed, kept = (
-        f"{now.ended} of {count_noun(now.runs, 'run')} completed",
-        "Answers are kept",
-    )
+def status(state: State, study: Study, now: StudyProgress, going: UnderWay | None, off: Sequence[str]) -> str:
+    """Return the sentence under the title: what the state means."""
+    completed, kept = f"{now.ended} of {count_noun(now.runs, 'run')} completed", "Answers are kept"
     match state:
         case "running":
             left = "" if now.minutes is None else f", about {minutes(now.minutes)} left"
-            return Badge("blue", "running", f"{completed}{left}.")
+            return f"{completed}{left}."
         case "pausing":
-            return Badge("orange", "pausing", f"No new calls; it waits for those under way. {completed}.")
+            return f"No new calls; it waits for those under way. {completed}."
         case "paused":
-            return Badge("orange", "paused", f"No calls are made now; {completed}. {kept}.")
+            return f"No calls are made now; {completed}. {kept}."
         case "interrupted":
-            return Badge(
-                "orange",
-                "interrupted",
-                f"It stopped early, for example because the app was closed; {completed}. {kept}, and not asked again.",
-            )
+            why = "It stopped early, for example because the app was closed"
+            return f"{why}; {completed}. {kept}, and not asked again."
         case "spent":
-            return Badge("orange", "budget spent", f"The budget of {budget(study)} is used up; {completed}. {kept}.")
+            return f"The budget of {budget(study)} is used up; {completed}. {kept}."
         case "off":
             why = "A robot with known behaviour was measured wrongly, so no figure of this study is reliable."
-            return Badge("red", "controls failed", " ".join([why, *off]))
+            return " ".join([why, *off])
         case "failed":
             reasons = dict.fromkeys([*now.stopped.values(), *(_of(going))])
             failed = now.status.get("failed", 0)
             of = f"{count_noun(failed, 'run')} failed; " if failed else ""
-            return Badge("red", "stopped on an error", f"{of}{completed}. {' '.join(filter(None, reasons))}")
+            return f"{of}{completed}. {' '.join(filter(None, reasons))}"
         case "done":
             lost = sum(now.failures.values())
             but = f" {count_noun(lost, 'call')} failed on the way; no figure counts them as answers." if lost else ""
             early = len(now.stopped_early)
             enough = f", {early} of them early: their intervals were narrow enough" if early else ""
-            return Badge("green", "done", f"All {count_noun(now.runs, 'run')} completed{enough}.{but}")
-    there = f"{completed} already, as controls or for other studies" if now.status.get("completed") else ""
-    return Badge("gray", "planned", f"Not begun; {there}." if there else "Nothing was asked yet.")
+            return f"All {count_noun(now.runs, 'run')} completed{enough}.{but}"
+    if now.status.get("completed"):
+        return f"Not begun; {completed} already, as controls or for other studies."
+    return "Nothing was asked yet."
 
 
 def _of(going: UnderWay | None) -> list[str]:
@@ -180,47 +189,29 @@ def minutes(number: float) -> str:
     return f"{number:.0f} minutes" if number < 90 else f"{number / 60:.0f} hours"
 
 
-GO_ON = {
-    "new": "Start",
-    "paused": "Resume",
-    "interrupted": "Go on",
-    "failed": "Try again",
-    "off": "Try the controls again",
-}
-"""Label of the primary button by state, if there is one."""
-
 TROUBLE = "study-trouble"
 """Session key of the study that could not be continued, and why."""
 
 COLOURS = {"blue": st.info, "green": st.success, "orange": st.warning, "red": st.error}
 
 
-def verdict(said: Badge, state: State, found: StudyResults) -> None:
-    """Draw the state and the finding in a sentence or two."""
-    icons = {
-        "done": "check_circle",
-        "running": "sync",
-        "pausing": "hourglass_bottom",
-        "new": "checklist",
-        "paused": "pause_circle",
-        "off": "error",
-        "failed": "error",
-    }
-    text = plain(said.words)
+def verdict(words: str, state: State, found: StudyResults) -> None:
+    """Draw the state, with the sentence on it, and the finding."""
+    text, look = plain(words), LOOKS[state]
     if state != "off" and (sentence := finding(found.cells, called)):
         text += f"\n\n**{plain(sentence)}**"
     if state == "new":
-        st.markdown(f":gray-badge[{said.badge}] {text}")
+        st.markdown(f":gray-badge[{look.badge}] {text}")
         return
-    COLOURS[said.colour](text, icon=f":material/{icons.get(state, 'info')}:", title=said.badge.capitalize())
+    COLOURS[look.colour](text, icon=f":material/{look.icon}:", title=look.badge.capitalize())
 
 
 def buttons(study: Study, state: State, now: StudyProgress, text: str) -> None:
     """Draw the buttons to start, continue or pause, and the number of runs at a time. `text` is the study's file."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="study-buttons"):
-        if state in GO_ON:
+        if go_on := LOOKS[state].button:
             does = _again if state == "off" else _start
-            button(GO_ON[state], "play_arrow", "study-go", does, study, type="primary")
+            button(go_on, "play_arrow", "study-go", does, study, type="primary")
         if state == "spent":
             button("Raise the budget", "edit", "study-raise", edit, text, type="primary")
         if state in ("running", "pausing"):
@@ -241,7 +232,7 @@ def buttons(study: Study, state: State, now: StudyProgress, text: str) -> None:
             "This opens the file as a text. Raise the budget there, and plan it as another study: answers are "
             "reused, and nothing is asked twice."
         )
-    if (trouble := st.session_state.get(TROUBLE)) and trouble[0] == study.name and state in GO_ON:
+    if (trouble := st.session_state.get(TROUBLE)) and trouble[0] == study.name and go_on:
         problems(trouble[1])
 
 

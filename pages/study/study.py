@@ -25,7 +25,7 @@ from pages.components.tables import button, download
 from pages.components.text import plain
 from pages.components.throttle import PACE, waits
 from pages.study import form, progress_view
-from pages.study.progress_view import State, budget, minutes, state_of, status_badge
+from pages.study.progress_view import State, budget, minutes, state_of, status
 from pages.study.results import StudyResults, draw
 from pages.study.results import load_results as looked_up
 
@@ -293,9 +293,8 @@ def _live(study: Study, file: int, text: str) -> _Seen:
             if seen.state != first.state:
                 # The rest of the page still shows the old state.
                 st.rerun()
-            progress_view.verdict(
-                status_badge(seen.state, study, seen.now, seen.going, seen.found.off), seen.state, seen.found
-            )
+            words = status(seen.state, study, seen.now, seen.going, seen.found.off)
+            progress_view.verdict(words, seen.state, seen.found)
             progress_view.buttons(study, seen.state, seen.now, text)
             if seen.state not in ("new", "done"):
                 progress_view.bars(seen.now, seen.state)
