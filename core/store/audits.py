@@ -469,15 +469,14 @@ def judges(store: Store, viewer: str | None = None) -> list[Judge]:
     rows = store.rows(
         f"""
         select run, coalesce(model, ''), coalesce(json_extract_string(spec, '$.question'), ''),
-               json_extract_string(detail, '$.passed'), value, low, high, coalesce(n, 0)
+               try_cast(json_extract_string(detail, '$.passed') as boolean), value, low, high, coalesce(n, 0)
         from runs left join (select * from scores where "case" = '' and item = '' and rules = 'repaired') s using (run)
         where run in (select who from labels where kind = 'judge') and {SEEN}
         order by runs."at" desc, run
         """,  # noqa: S608  our own names
         {"viewer": viewer},
     )
-    passed = {"true": True, "false": False}
-    return [Judge(run, model, question, passed.get(said), *score) for run, model, question, said, *score in rows]
+    return [Judge(*row) for row in rows]
 
 
 def judgement_of(store: Store, judge: str, run: str, case: str) -> str:

@@ -435,12 +435,8 @@ def _facets(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[
         if run not in specs:
             specs[run] = json.loads(spec or "{}")
         said = lab.facets(specs[run], case) if lab else {}
-        unit = (
-            {"item": lab.listing.row_unit, "principal": lab.listing.main_trial}
-            if lab
-            else {"item": "case", "principal": ""}
-        )
-        rows.append({"run": run, "case": case, **unit, **{facet: said.get(facet, "") for facet in FACETS}})
-    return pa.Table.from_pylist(
-        rows, pa.schema([(n, pa.string()) for n in ("run", "case", "item", "principal", *FACETS)])
-    )
+        unit, main = (lab.listing.row_unit, lab.listing.main_trial) if lab else ("case", "")
+        facets = {facet: said.get(facet, "") for facet in FACETS}
+        rows.append({"run": run, "case": case, "item": unit, "principal": main, **facets})
+    names = ("run", "case", "item", "principal", *FACETS)
+    return pa.Table.from_pylist(rows, pa.schema([(name, pa.string()) for name in names]))
