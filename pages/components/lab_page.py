@@ -24,7 +24,7 @@ from core.text.templates import TemplateError, load
 from core.transcript import CaseProgress, Transcript
 from pages.components.tables import button, opens, table
 from pages.components.text import plain
-from pages.components.widgets import SHIPPED, filled, from_dataset, of_dataset, one_of, short, widget
+from pages.components.widgets import SHIPPED, choose_named, filled, from_dataset, of_dataset, one_of, short, widget
 
 # A lab's section of the Methods page, drawn from what the lab declares, and parts for labs that say more.
 
@@ -125,16 +125,7 @@ def choose(transcript: Transcript) -> str:
     def chosen() -> None:
         st.query_params["case"] = st.session_state[key]
 
-    return str(
-        st.selectbox(
-            "Case",
-            list(names),
-            format_func=lambda case: names[case],
-            key=key,
-            on_change=chosen,
-            label_visibility="collapsed",
-        )
-    )
+    return str(choose_named("Case", names, key, on_change=chosen))
 
 
 def by_number(transcript: Transcript) -> dict[str, CaseProgress]:

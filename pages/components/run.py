@@ -165,14 +165,10 @@ def title(transcript: Transcript, run_id: str) -> None:
     if transcript.planned > 1 or called != first:
         st.title(plain(asked), anchor=False)
     state = transcript.status or ("running" if session.run(run_id).active() else "interrupted")
-    lab = (
-        entry.labs()[transcript.started.lab].title
-        if transcript.started and transcript.started.lab in entry.labs()
-        else ""
-    )
+    lab = entry.labs().get(transcript.started.lab) if transcript.started else None
     when = f"{transcript.started.at:%d %B %Y, %H:%M} UTC · " if transcript.started else ""
     who = plain(str(spec.get("model", "")))
-    parts = filter(None, (who, f"{lab} · {when}{transcript.seconds:.1f}\u00a0s", plain(run_id)))
+    parts = filter(None, (who, f"{lab.title if lab else ''} · {when}{transcript.seconds:.1f}\u00a0s", plain(run_id)))
     st.markdown(f":{_COLOURS[state]}-badge[{state}] :gray[{' · '.join(parts)}]")
 
 

@@ -18,7 +18,7 @@ from core.studies.run_status import SHIFT
 from core.studies.study_files import Composed, compose
 from pages.components import lab_page, session, widgets
 from pages.components.session import problems
-from pages.components.tables import button
+from pages.components.tables import button, download
 from pages.components.text import plain
 from pages.components.throttle import waits
 from pages.components.widgets import LONG_TEXT, hint, one_of
@@ -252,37 +252,20 @@ def _limits() -> dict[str, Any]:
     """Draw the limits of the whole study."""
     with st.expander("Limits", icon=":material/speed:", key="study-limits"):
         at_once = st.number_input("Runs at a time", 1, MOST_AT_ONCE, 4, key="study-at-once", persist_state="session")
-        calls = st.number_input(
-            "Stop after this many calls",
-            1,
-            None,
-            None,
-            step=100,
-            key="study-budget",
-            placeholder="no limit",
-            help="Calls of real models, not robots; earlier answers count too.",
-            persist_state="session",
+        help = "Calls of real models, not robots; earlier answers count too."
+        calls = _number_or_none("Stop after this many calls", "budget", "no limit", help, (1, None, 100))
+        help = (
+            "At the prices in data/models.toml. A study that asks a model without a price there does not start "
+            "under this limit; limit the calls instead."
         )
-        money = st.number_input(
-            "Stop at this many US dollars",
-            0.01,
-            None,
-            None,
-            step=1.0,
-            key="study-money",
-            placeholder="no limit",
-            help="At the prices in data/models.toml. A study that asks a model without a price there does not start "
-            "under this limit; limit the calls instead.",
-            persist_state="session",
-        )
-        stop = _share(
-            "Stop a cell at this width of its always-valid interval",
-            "stop-width",
-            "off: every run asks all of its items",
+        money = _number_or_none("Stop at this many US dollars", "money", "no limit", help, (0.01, None, 1.0))
+        help = (
             "A run then ends as soon as its main figure is known this closely. Checking repeatedly until a "
             "plain interval is narrow would mislead; an always-valid interval is wider and holds however often "
-            f"you check. {SHIFT}",
+            f"you check. {SHIFT}"
         )
+        nothing = "off: every run asks all of its items"
+        stop = _number_or_none("Stop a cell at this width of its always-valid interval", "stop-width", nothing, help)
     return {"at_once": int(at_once), "budget_calls": calls, "budget_money": money, "stop_width": stop}
 
 
@@ -293,22 +276,22 @@ def _read() -> dict[str, Any]:
         names = {"repaired": "repaired", "paper": "paper"}
         rules = one_of("Parser for the tables", names, "study-rules", help, is_named=True)
         about = "The plan then says how many items you need."
-        width = _share("Interval width you want", "width", "any", about)
-        power = _share(
-            "Power you want",
-            "power",
-            "any",
+        width = _number_or_none("Interval width you want", "width", "any", about)
+        about = (
             "The chance of finding a difference; 0.80 is usual. The plan then estimates from earlier runs how "
-            "many items it takes to tell two of the study's models or methods apart.",
+            "many items it takes to tell two of the study's models or methods apart."
         )
+        power = _number_or_none("Power you want", "power", "any", about)
     return {"rules": rules, "width": width, "power": power}
 
 
-def _share(title: str, name: str, nothing: str, help: str) -> float | None:
-    """Draw a number between 0 and 1 that may be left empty."""
-    return st.number_input(
-        title, 0.01, 0.99, None, step=0.05, key=f"study-{name}", placeholder=nothing, help=help, persist_state="session"
-    )
+def _number_or_none(
+    title: str, name: str, nothing: str, help: str, bounds: tuple[Any, Any, Any] = (0.01, 0.99, 0.05)
+) -> Any:
+    """Draw a number that may be left empty, which then shows `nothing`. `bounds`: the lowest, the highest, the step."""
+    low, high, step = bounds
+    kept: dict[str, Any] = {"key": f"study-{name}", "persist_state": "session"}
+    return st.number_input(title, low, high, None, step=step, placeholder=nothing, help=help, **kept)
 
 
 def _told(composed: Composed, parts: int) -> None:
@@ -368,16 +351,8 @@ def _buttons(content: str | bytes, name: str) -> None:
             help="The runs you chose and the control runs. Nothing is asked yet.",
         ):
             _keep(name if is_named else study_files.free_name(home.home(), name, content), content)
-        st.download_button(
-            "Download the file" if keeps else f"Download the file · {runs} runs",
-            content,
-            file_name=f"{name}.toml",
-            mime="application/toml",
-            icon=":material/download:",
-            on_click="ignore",
-            type="tertiary" if keeps else "primary",
-            key="study-download",
-        )
+        words, kind = ("Download the file", "tertiary") if keeps else (f"Download the file · {runs} runs", "primary")
+        download(words, content, f"{name}.toml", "application/toml", "download", "study-download", type=kind)
         if not keeps:
             st.caption("Only the host runs studies here; the file runs on your own machine.")
 

@@ -214,20 +214,10 @@ def _by_wording(transcript: Transcript) -> pd.DataFrame:
         explanation, _, wording = score.item.partition("/")
         if score.metric == "faithfulness" and score.rules == "repaired" and wording and not score.case:
             control = transcript.score("faithfulness_control", "repaired", score.item)
-            rows.append(
-                {
-                    **{name: spec.get(name) for name in ("model", "task", "title")},
-                    "run": score.run,
-                    "explanation": explanation,
-                    "wording": wording,
-                    "faithfulness": score.value,
-                    "low": score.low,
-                    "high": score.high,
-                    "n": score.n,
-                    "of": score.of,
-                    "control": control.value if control else None,
-                }
-            )
+            row = {name: spec.get(name) for name in ("model", "task", "title")}
+            row |= score.model_dump(include={"run", "low", "high", "n", "of"})
+            row |= {"explanation": explanation, "wording": wording, "faithfulness": score.value}
+            rows.append({**row, "control": control.value if control else None})
     return pd.DataFrame(rows)
 
 
