@@ -79,7 +79,8 @@ def _same_tests(state: Transcript, call: Call, case: str) -> Spec | None:
 def _told(fork: Fork, spec: Spec | None) -> bool:
     """Say what the fork will ask, and return whether it can be started."""
     try:
-        plan = _plan(fork, spec)
+        with waits("Counting the calls that depend on it …"):
+            plan = _planned(fork, spec, session.run(fork.run).file().st_size)
     except (ExplainError, ValueError) as error:
         problems(error)
         return False
@@ -105,11 +106,6 @@ def _told(fork: Fork, spec: Spec | None) -> bool:
 @st.cache_data(max_entries=16, show_spinner=False)
 def _planned(fork: Fork, spec: Spec | None, size: int) -> ForkPlan:
     return session.runs().plan(fork, spec)
-
-
-def _plan(fork: Fork, spec: Spec | None) -> ForkPlan:
-    with waits("Counting the calls that depend on it …"):
-        return _planned(fork, spec, session.run(fork.run).file().st_size)
 
 
 def _price(plan: ForkPlan) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import streamlit as st
@@ -346,6 +346,9 @@ def on_stage(shown: Shown, cases: CaseList | None = None) -> None:
     scene = shown.scene()
     failures = sum(card.mark == "broken" for card in scene.cards)
     offered = () if shown.are_several else tuple(shown.step(failures))
+    where = Where(st.query_params.get("trial", ""), screen_number())
+    if cases is not None:
+        where = replace(where, steps=True, listed=cases.listed, here=cases.here)
     went = stage(
         mode,
         [scene.model_copy(update={"actions": (*offered, *shown.actions())})],
@@ -353,13 +356,7 @@ def on_stage(shown: Shown, cases: CaseList | None = None) -> None:
         # jump, and keys would be lost.
         STAGE_OF_LIST if cases and cases.listed else f"stage-{shown.run}",
         [shown.follow()],
-        Where(
-            st.query_params.get("trial", ""),
-            screen_number(),
-            cases is not None,
-            cases.listed if cases else (),
-            cases.here if cases else None,
-        ),
+        where,
         says,
     )
     _take(shown, went)

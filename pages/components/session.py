@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Mapping
-from contextlib import suppress
 
 import streamlit as st
 from pydantic import ValidationError
@@ -33,30 +32,12 @@ _ADDED = "endpoints"
 
 def endpoints() -> dict[str, EndpointConfig]:
     """Return the endpoints by name: those in `.streamlit/secrets.toml`, then those added on the Models page."""
-    found: dict[str, EndpointConfig] = {}
-    for name, values in _secret_endpoints().items():
-        with suppress(CallError, ValidationError):
-            found[name] = EndpointConfig.model_validate({**values, "name": name})
-    return {**found, **st.session_state.get(_ADDED, {})}
+    return {**_from_secrets()[0], **st.session_state.get(_ADDED, {})}
 
 
 def unusable() -> dict[str, str]:
     """Return why endpoints in `.streamlit/secrets.toml` cannot be used, by name. The values are never repeated."""
-    found: dict[str, str] = {}
-    try:
-        st.secrets.get("endpoints")
-    except FileNotFoundError as error:
-        # A missing file raises the same class.
-        if "Error parsing" in str(error):
-            found["Everything"] = "the file is not TOML. Compare it with .streamlit/secrets.toml.example."
-    for name, values in _secret_endpoints().items():
-        try:
-            EndpointConfig.model_validate({**values, "name": name})
-        except CallError as error:
-            found[name] = f"{error.message} {error.hint}"
-        except ValidationError as error:
-            found[name] = ", ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-    return found
+    return _from_secrets()[1]
 
 
 def visitor() -> Visitor:
@@ -169,17 +150,27 @@ def catalog() -> Catalog:
     return kept[1]
 
 
-def _secret_endpoints() -> dict[str, dict[str, object]]:
-    """Return what the secrets file says about each endpoint; empty for an entry that is not a table, which is then
+def _from_secrets() -> tuple[dict[str, EndpointConfig], dict[str, str]]:
+    """Return the endpoints in the secrets file, and why others cannot be used, by name. An entry that is not a table is
     reported as incomplete.
     """
+    found, broken = dict[str, EndpointConfig](), dict[str, str]()
     try:
-        found = st.secrets.get("endpoints", {})
-    except FileNotFoundError:
-        return {}
-    if not isinstance(found, Mapping):
-        return {"endpoints": {}}
-    return {name: dict(values) if isinstance(values, Mapping) else {} for name, values in found.items()}
+        named = st.secrets.get("endpoints", {})
+    except FileNotFoundError as error:
+        # A missing file raises the same class.
+        if "Error parsing" in str(error):
+            broken["Everything"] = "the file is not TOML. Compare it with .streamlit/secrets.toml.example."
+        return found, broken
+    for name, values in named.items() if isinstance(named, Mapping) else [("endpoints", {})]:
+        try:
+            table = dict(values) if isinstance(values, Mapping) else {}
+            found[name] = EndpointConfig.model_validate({**table, "name": name})
+        except CallError as error:
+            broken[name] = f"{error.message} {error.hint}"
+        except ValidationError as error:
+            broken[name] = ", ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+    return found, broken
 
 
 # What is shown instead of and above every page: the sign-in form, a notice for surplus tabs, the host's message to

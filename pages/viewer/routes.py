@@ -314,21 +314,14 @@ def _json_of(made: Callable[[RunAccess, Mapping[str, Lab], str, str], Frozen]) -
 @_refused
 async def _told(request: Request) -> Response:
     who, (run, case) = visit(request), _place(request)
-    named = await run_in_threadpool(_case_of, who, run, case)
+    seen = await run_in_threadpool(who.unredacted, run)
+    named = case or await run_in_threadpool(lambda: seen.watch().transcript.only)
     return event_stream(broadcast_of(run, case).events(lambda: who.guesses_on(run, named)))
 
 
 def event_stream(told: AsyncIterator[str]) -> Response:
     """Return server-sent events, which no proxy holds back."""
     return StreamingResponse(told, media_type="text/event-stream", headers={**FRESH, "x-accel-buffering": "no"})
-
-
-def _case_of(who: RunAccess, run: str, case: str) -> str:
-    """Return the case, or the run's first one if the address names none; empty if the run has not begun. Raises
-    RunNotFoundError and AccessDeniedError.
-    """
-    seen = who.unredacted(run)
-    return case or seen.watch().transcript.only
 
 
 def _place(request: Request) -> tuple[str, str]:
@@ -416,15 +409,11 @@ def _keep(who: RunAccess, said: tuple[Saying, ...]) -> dict[str, object]:
             kept.append(one.id)
         except (RunNotFoundError, QuotaExceededError, ValueError) as error:
             refused[one.id] = str(error)
-    opened = [
-        {"run": run, "case": case, "news": changed(scene.model_dump(), _now(who, run, case))}
-        for (run, case), scene in before.items()
-    ]
+    opened = []
+    for (run, case), scene in before.items():
+        now = scene_for(who, entry.labs(), run, case)
+        opened.append({"run": run, "case": case, "news": changed(scene.model_dump(), now.model_dump())})
     return {"kept": kept, "refused": refused, **({"opened": opened} if opened else {})}
-
-
-def _now(who: RunAccess, run: str, case: str) -> dict[str, Any]:
-    return scene_for(who, entry.labs(), run, case).model_dump()
 
 
 def record_guess(who: RunAccess, one: Saying, scene: Scene) -> None:
