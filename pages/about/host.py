@@ -7,7 +7,6 @@ import streamlit as st
 
 from core import entry, policy
 from core.home import DataDirError
-from core.labs.base.lab import Lab
 from core.server import admin
 from core.server.admin import ActiveRun
 from core.text.display import count_noun
@@ -86,7 +85,8 @@ def _row(one: ActiveRun) -> None:
             )
             with st.container(horizontal=True, vertical_alignment="center", width="content"):
                 if lab is not None:
-                    _look(lab, one.run)
+                    page = addresses.CASE if lab.hidden else addresses.of_lab(lab)
+                    st.page_link(page, label="Open", icon=lab.icon, query_params={"run": one.run})
                 button("Stop", "stop_circle", f"stop-{one.run}", _stop, [one.run], disabled=not one.is_here)
         st.caption(" · ".join(_words(one)))
 
@@ -98,11 +98,6 @@ def _words(one: ActiveRun) -> list[str]:
     if not one.is_here:
         words.append("started on a command line; stop it there")
     return words
-
-
-def _look(lab: Lab, run: str) -> None:
-    page = addresses.CASE if lab.hidden else addresses.of_lab(lab)
-    st.page_link(page, label="Open", icon=lab.icon, query_params={"run": run})
 
 
 def _stop(runs: list[str]) -> None:

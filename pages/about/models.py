@@ -1,6 +1,7 @@
 """Models: connect one, try it, and see which are in use."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -18,7 +19,7 @@ from core.models.ids import is_control
 from core.optional import OptionalPart
 from core.sandbox import sandbox
 from core.store import run_list
-from core.store.store import Store, StoreError
+from core.store.store import StoreError
 from core.text.display import count_noun
 from pages import addresses
 from pages.about import connect, model_trial
@@ -56,16 +57,14 @@ def in_use() -> list[str]:
 
 def _asked() -> set[str]:
     """Return the models of the runs that this visitor may see."""
-    try:
-        keeper = entry.keeper()
-        return _models_of_runs(keeper.store, session.viewer(), keeper.changes)
-    except StoreError:
-        return set()
+    with suppress(StoreError):
+        return _models_of_runs(session.viewer(), entry.keeper().changes)
+    return set()
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _models_of_runs(_store: Store, viewer: str | None, changes: int) -> set[str]:
-    return set(run_list.runs(_store, viewer=viewer)["model"].dropna())
+def _models_of_runs(viewer: str | None, changes: int) -> set[str]:
+    return set(run_list.runs(entry.keeper().store, viewer=viewer)["model"].dropna())
 
 
 def draw_used() -> None:

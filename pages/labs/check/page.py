@@ -118,15 +118,9 @@ class CheckForm(LabPage):
             help="If given, the target of a counterfactual is chosen from it, as in the paper, and wrong first answers "
             "do not count. If not, the target is chosen from the model's first answer.",
         )
-        item = {
-            "id": "text",
-            "task": task,
-            "paragraph": paragraph,
-            "question": about if task == "multi_choice" else "",
-            "hypothesis": about if task == "entailment" else "",
-            "choices": choices,
-            "label": label,
-        }
+        item = {"id": "text", "task": task, "paragraph": paragraph, "choices": choices, "label": label}
+        if task != "sentiment":
+            item["question" if task == "multi_choice" else "hypothesis"] = about
         return {"items": (item,)}
 
     def _examples(self, task: Task) -> None:
