@@ -88,11 +88,8 @@ def draw_start_summary(shown: run_view.Shown) -> DeltaGenerator:
     words, icon = ("Close", ":material/close:") if is_open else ("Change", ":material/edit:")
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="line"):
         model = str(getattr(spec, "model", ""))
-        about = (
-            [who(model).shown if one in (model, short(model)) else one for one in lab_page.page_of(lab).line(spec)[1:]]
-            if spec
-            else []
-        )
+        about = shown.lab_page.line(spec)[1:] if spec else []
+        about = [who(model).shown if one in (model, short(model)) else one for one in about]
         st.markdown(f":gray[{' · '.join(plain(shortened(one)) for one in (lab.title, *about) if one)}]")
         st.button(words, icon=icon, type="tertiary", key="change", on_click=turn)
         return st.container(width="content")

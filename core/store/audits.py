@@ -349,7 +349,9 @@ def labelled_right(store: Store, lab: Lab, judged: Judgement, viewer: str | None
     """
     if not judged.of:
         return []
-    models = _models(store, judged.role)
+    # Which model each run asked in that role; several are joined by commas.
+    asked = "select run, string_agg(model, ', ' order by model) from roles where role = ? group by run"
+    models = dict(store.rows(asked, [judged.role]))
     n, right = Counter[str](), Counter[str]()
     for labelled in _labels(store, lab, viewer).values():
         verdict = labelled.words.get(("verdict", judged.name))
@@ -542,9 +544,3 @@ def _labels(store: Store, lab: Lab, viewer: str | None, readings: bool = True) -
             labels[place] = _Labelled(run, {}, dict(zip(columns, readings_of_trial, strict=True)))
         labels[place].words[kind, name] = word
     return labels
-
-
-def _models(store: Store, role: str) -> dict[str, str]:
-    """Which model each run asked as `role`; several are joined by commas."""
-    sql = "select run, string_agg(model, ', ' order by model) from roles where role = ? group by run"
-    return dict(store.rows(sql, [role]))

@@ -55,16 +55,6 @@ def role() -> str:
     return roles.role_of(visitor().name)
 
 
-def sign_in(code: str) -> None:
-    """Give the visitor the role of `code`. Raises SignInError and DataDirError."""
-    roles.enter(visitor().name, code, str(st.context.ip_address or "this machine"))
-
-
-def sign_out() -> None:
-    """Take the visitor's role away."""
-    roles.sign_out(visitor().name)
-
-
 def has_place() -> bool:
     """Whether this tab is within the number that its visitor may have open."""
     return middleware.has_place(st.context.headers.get(middleware.TAB, ""))
@@ -236,7 +226,7 @@ def draw_role() -> None:
         with st.container(horizontal=True, vertical_alignment="center", key="signed-in"):
             st.success(_MEANS[own], icon=":material/shield_person:")
             if st.button("Sign out", icon=":material/logout:", key="sign-out"):
-                sign_out()
+                roles.sign_out(visitor().name)
                 st.rerun()
         return
     st.markdown("Hosts and teachers sign in with their code. This browser then remembers you for 30 days.")
@@ -251,7 +241,7 @@ def _form() -> None:
     if not code.strip():
         return
     try:
-        sign_in(code)
+        roles.enter(visitor().name, code, str(st.context.ip_address or "this machine"))
     except (roles.SignInError, DataDirError) as error:
         st.warning(plain(str(error)), icon=":material/lock_clock:")
     else:

@@ -47,11 +47,6 @@ def model_choices(lab: Lab) -> list[str]:
     ]
 
 
-def _titles() -> dict[str, str]:
-    infos = session.catalog().offered()
-    return {info.id: info.id if info.title == info.id else f"{info.id} · {info.title}" for info in infos}
-
-
 def chosen_models() -> list[str]:
     """Return the ids of models typed, tried or picked on the Models page in this session, newest last."""
     return list(st.session_state.get(_CHOSEN, []))
@@ -70,7 +65,7 @@ def short(id: str) -> str:
 
 def pick(label: str, key: str, lab: Lab) -> str:
     """Let the user pick a model, or type an id that is not listed. The choice is kept from page to page."""
-    titles = _titles()
+    titles = {one.id: f"{one.id} · {one.title}" for one in session.catalog().offered() if one.title != one.id}
     ids = model_choices(lab)
     first = lab.robots.default_model if lab.robots.default_model in ids else ids[0]
     help = "Controls are robots whose faithfulness is known. More models: see the Models page."

@@ -100,7 +100,8 @@ def status(state: State, study: Study, now: StudyProgress, going: UnderWay | Non
             why = "A robot with known behaviour was measured wrongly, so no figure of this study is reliable."
             return " ".join([why, *off])
         case "failed":
-            reasons = dict.fromkeys([*now.stopped.values(), *(_of(going))])
+            here = [going.fault, *going.outcome.failed.values()] if going is not None else []
+            reasons = dict.fromkeys([*now.stopped.values(), *here])
             failed = now.status.get("failed", 0)
             of = f"{count_noun(failed, 'run')} failed; " if failed else ""
             return f"{of}{completed}. {' '.join(filter(None, reasons))}"
@@ -113,10 +114,6 @@ def status(state: State, study: Study, now: StudyProgress, going: UnderWay | Non
     if now.status.get("completed"):
         return f"Not begun; {completed} already, as controls or for other studies."
     return "Nothing was asked yet."
-
-
-def _of(going: UnderWay | None) -> list[str]:
-    return [going.fault, *going.outcome.failed.values()] if going is not None else []
 
 
 def finding(cells: Sequence[Mapping[str, Any]], called: Callable[[str], str]) -> str:

@@ -190,16 +190,19 @@ def draw_list() -> None:
     button("New study", "add", "study-new", _open, "new", "1", type="primary")
     own, may_all = study_files.own_folder(home.home()), session.runs().may_all
     files = study_files.files(home.home()).values()
-    for title, paths in (
+    for group, paths in (
         ("Yours", [path for path in files if path.parent == own and may_all]),
         ("Templates", [path for path in files if path.parent != own]),
     ):
         if paths:
-            st.subheader(title, anchor=False)
-            with st.container(border=True, gap="xsmall", key=f"studies-{title}"):
+            st.subheader(group, anchor=False)
+            with st.container(border=True, gap="xsmall", key=f"studies-{group}"):
                 # Studies that anybody can run come first.
-                for _, *line in sorted((_entry(path, may_all) for path in paths), key=lambda one: one[0]):
-                    _line(*line)
+                entries = sorted((_entry(path, may_all) for path in paths), key=lambda one: one[0])
+                for _, name, title, words in entries:
+                    with st.container(gap=None, key=f"study-{name}"):
+                        button(plain(title), "grid_view", f"study-open-{name}", _open, "study", name)
+                        st.caption(plain(words))
 
 
 def _entry(path: Path, may_all: bool) -> tuple[bool, str, str, str]:
@@ -220,12 +223,6 @@ def _entry(path: Path, may_all: bool) -> tuple[bool, str, str, str]:
         f"asks {', '.join(endpoints[:3])}" if endpoints else asks,
     ]
     return bool(endpoints), path.stem, study.title, " · ".join(words)
-
-
-def _line(name: str, title: str, words: str) -> None:
-    with st.container(gap=None, key=f"study-{name}"):
-        button(plain(title), "grid_view", f"study-open-{name}", _open, "study", name)
-        st.caption(plain(words))
 
 
 def _open(name: str, value: str) -> None:

@@ -276,10 +276,6 @@ def _parts(case: str) -> tuple[str, str, str]:
     return place, kind, wording
 
 
-def _paragraph(transcript: Transcript, case: str) -> str:
-    return f"{_parts(case)[0]} · {transcript.cases[case].title.partition(' · ')[0]}"
-
-
 def _one_of(
     titles: dict[str, str], at: int, shown: str, cases: list[str], draw: Callable[..., object], label: str, key: str
 ) -> None:
@@ -326,7 +322,8 @@ class CheckPage(CheckForm):
         place, kind, _ = _parts(shown)
         places: dict[str, str] = {}
         for case in cases:
-            places.setdefault(_parts(case)[0], _paragraph(transcript, case))
+            number, title = _parts(case)[0], transcript.cases[case].title.partition(" · ")[0]
+            places.setdefault(number, f"{number} · {title}")
         _one_of(places, 0, shown, cases, st.selectbox, "Paragraph", f"shown-item-{run}")
         of_item = [case for case in cases if _parts(case)[0] == place]
         grid({case: transcript.cases[case] for case in of_item})
