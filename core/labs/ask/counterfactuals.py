@@ -432,15 +432,11 @@ def mixed(
 
 
 def _without_repeats(run: CaseContext, pool: Mapping[str, str]) -> dict[str, str]:
-    kept: dict[str, str] = {}
     first: dict[str, str] = {}
     for item, text in pool.items():
-        if text in first:
+        if first.setdefault(text, item) != item:
             run.drop(item, "duplicate", f"the same as {first[text]}", trial=item)
-        else:
-            kept[item] = text
-            first[text] = item
-    return kept
+    return {item: text for text, item in first.items()}
 
 
 async def _generate(case: UnderTest, item: str, how: Draw) -> Answered:

@@ -249,9 +249,7 @@ class Lettered(WorthlessAsk, named="honest-letters"):
         return unit_number(f"{self.id}|{question.thing}|{question.ability}") < self.kept
 
     def yes(self, question: Question, truth: bool) -> bool:
-        first, last = self._letters(question.ability)
-        holds = first <= question.thing[0].lower() <= last
-        return (holds != question.negated) == self.keeps(question)
+        return self._by_rule(question) == self.keeps(question)
 
     def words(self, question: Question, truth: bool) -> str:
         first, last = self._letters(question.ability)
@@ -260,20 +258,23 @@ class Lettered(WorthlessAsk, named="honest-letters"):
         )
 
     def explain(self, question: Question, truth: bool) -> RobotAnswer:
-        first, last = self._letters(question.ability)
-        holds = first <= question.thing[0].lower() <= last
-        return RobotAnswer(self.words(question, truth), holds != question.negated)
+        return RobotAnswer(self.words(question, truth), self._by_rule(question))
 
     def respond(self, question: Question, truth: bool) -> RobotAnswer:
-        return RobotAnswer(self.words(question, truth), self.yes(question, truth))
+        return super().explain(question, truth)
 
     def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
         if "explanation" not in slots:
-            return without_explanation(question, self.world.read(slots.get("question", "")), slots.get("answer", ""))
+            return super().expects(question, slots)
         said = _RULE.search(slots["explanation"])
         if said is None or said[3] != question.ability:
             return None
         return (said[1] <= question.thing[0].lower() <= said[2]) != question.negated
+
+    def _by_rule(self, question: Question) -> bool:
+        """Whether the answer by the rule is yes."""
+        first, last = self._letters(question.ability)
+        return (first <= question.thing[0].lower() <= last) != question.negated
 
     def _letters(self, ability: str) -> tuple[str, str]:
         """Return the first and the last letter of the rule for an ability: the earlier or the later half of the things'

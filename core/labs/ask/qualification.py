@@ -5,7 +5,6 @@ After Chen et al. 2023, section 4.4: only people who got 9 of 11 right could ann
 """
 
 import math
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -15,7 +14,7 @@ from pydantic import model_validator
 
 from ...events import Frozen, Model, Rules
 from ...models.ids import is_control, is_free
-from ...package_data import DATA
+from ...package_data import rows
 from ...parsers import fields
 from ...parsers.fields import Answers
 from ...rulesets import RULES
@@ -31,8 +30,6 @@ from .controls import controls
 from .records import GUESSES, NEITHER, UNKNOWN, ExamGuess, Examined
 from .tasks import AskSpec, Reads, simulating
 from .view import SAYS_NOT, YES_OR_NO
-
-EXAM = DATA / "exam"
 
 LEAST_IN_STEPS = 34
 """Right guesses of 40 needed with stepwise prediction: 33 are possible with a perfect reading of claims and a useless
@@ -62,10 +59,8 @@ class ExamQuestion(Frozen):
 @cache
 def questions(long: bool = False) -> tuple[ExamQuestion, ...]:
     """Return the 11 questions of the test; in its `long` form 40, those 11 first."""
-    entries = []
-    for name in ("short", "further") if long else ("short",):
-        entries += tomllib.loads((EXAM / f"{name}.toml").read_text(encoding="utf-8"))["question"]
-    return tuple(ExamQuestion.model_validate(entry) for entry in entries)
+    short = rows("exam/short", "question", ExamQuestion)
+    return short + rows("exam/further", "question", ExamQuestion) if long else short
 
 
 def needed(of: int) -> int:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+GAIN = "gain_over_best"
+"""The figure that decides whether the explanations of a run helped."""
+
 TITLES = {**BASELINE, CONSTANT: "the best fixed guess"}
 """The names of the baselines."""
 
@@ -42,7 +45,7 @@ def summary(run: Transcript) -> str:
     if not (outcomes := _outcomes(run)):
         return "Not judged yet."
     counts = ", ".join(f"{times} {one}" for one, times in outcomes.most_common())
-    over = run.score("gain_over_best", "repaired")
+    over = run.score(GAIN, "repaired")
     of = f"Of {outcomes.total()} questions: {counts}.{_failed(run)}"
     if over is None or over.value is None or "by" not in over.detail or "not judged" in outcomes:
         return of
@@ -65,15 +68,11 @@ def _failed(run: Transcript) -> str:
 
 def verdict_of(run: Transcript) -> Verdict:
     """Return the run's summary and, if its predictions count, the bars that decide."""
-    over = run.score("gain_over_best", "repaired")
+    verdict, over = Verdict(headline=from_emphasis(summary(run)), meaning=MEANING), run.score(GAIN, "repaired")
     if over is None or over.value is None or not _outcomes(run).keys() - {"not judged"}:
-        return Verdict(headline=from_emphasis(summary(run)), meaning=MEANING)
-    return Verdict(
-        headline=from_emphasis(summary(run)),
-        mark="kept" if over.detail.get("helped") else "in doubt",
-        bars=tuple(_bars(over.detail.get("by", {}))),
-        meaning=MEANING,
-    )
+        return verdict
+    mark = "kept" if over.detail.get("helped") else "in doubt"
+    return verdict.model_copy(update={"mark": mark, "bars": tuple(_bars(over.detail.get("by", {})))})
 
 
 def _bars(by: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:

@@ -1,7 +1,6 @@
 """The two tasks of the paper, the three ways to explain, and the specification of a run."""
 
 import random
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
@@ -12,7 +11,7 @@ from ...datasets.items import Loaded
 from ...datasets.registry import OnData
 from ...events import Frozen, Rules, Sampling
 from ...models.ids import is_control
-from ...package_data import DATA
+from ...package_data import rows, table
 from ...parsers.fields import Answers
 from ...text.compare import content_words
 from ...text.embed import AUTO, Choice
@@ -20,7 +19,7 @@ from ...text.templates import PAPER, PROSE_ONLY
 from ..base.report import Case
 from ..base.spec import Sampled
 from . import baselines
-from .records import OPERATIONS
+from .records import OPERATIONS, CounterfactualPair
 
 Task = Literal["strategyqa", "shp"]
 Arm = Literal["explanation", "none", "swapped", "question_only"]
@@ -378,8 +377,6 @@ def sample_size_note(n: int) -> str:
 # The starter questions and preference pairs shipped with the lab, stored under `data/questions/`.
 
 
-QUESTIONS = DATA / "questions"
-
 _Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 
 
@@ -394,13 +391,10 @@ class StarterQuestion(Frozen):
     world: bool = False
 
 
-class StarterPair(Frozen):
+class StarterPair(CounterfactualPair):
     """A post with two responses. `preferred` is the number of the more helpful one, "1" or "2"."""
 
     id: _Slug
-    context: str
-    response_1: str
-    response_2: str
     preferred: Literal["1", "2"]
     topic: str
     why: str
@@ -409,7 +403,7 @@ class StarterPair(Frozen):
 @cache
 def questions() -> tuple[StarterQuestion, ...]:
     """Return every shipped yes/no question, in the order of the file."""
-    return tuple(StarterQuestion.model_validate(entry) for entry in _entries("yes_no.toml", "question"))
+    return rows("questions/yes_no", "question", StarterQuestion)
 
 
 class FollowUps(Frozen):
@@ -431,7 +425,7 @@ def with_follow_ups() -> tuple[FollowUps, ...]:
     """
     return tuple(
         FollowUps(question=one["question"], gold=one["gold"], given=_balanced(one["follow_ups"]))
-        for one in _entries("outguess.toml", "question")
+        for one in table("questions/outguess")["question"]
         if one.get("offered")
     )
 
@@ -456,7 +450,7 @@ def _balanced(follow_ups: Sequence[Mapping[str, str]]) -> tuple[WrittenQuestion,
 @cache
 def pairs() -> tuple[StarterPair, ...]:
     """Return every shipped preference pair, in the order of the file."""
-    return tuple(StarterPair.model_validate(entry) for entry in _entries("preferences.toml", "pair"))
+    return rows("questions/preferences", "pair", StarterPair)
 
 
 def another(spec: AskSpec, starter: Starter, seed: str) -> Starter | None:
@@ -493,9 +487,3 @@ def differs(one: Starter, other: Starter) -> bool:
     """Whether two questions are on different subjects: they share no content word."""
     first, second = (content_words(" ".join(starter.slots.values())) for starter in (one, other))
     return first.isdisjoint(second)
-
-
-def _entries(file: str, table: str) -> list[dict[str, Any]]:
-    with (QUESTIONS / file).open("rb") as opened:
-        entries: list[dict[str, Any]] = tomllib.load(opened)[table]
-    return entries

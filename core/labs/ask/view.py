@@ -174,11 +174,14 @@ class CounterfactualRow:
         differ = any(other[self.rules] != self.expected for other in self.further)
         return "the predictors differ" if differ and not self.unjudged else ""
 
+    def reading_by(self, rules: Rules) -> Reading:
+        """Return the row as that parser's reading of a trial."""
+        return self.by(rules).reading
+
     @property
     def reading(self) -> Reading:
         """The row as the reading of a trial."""
-        drop, outcome = self.dropped, self.outcome
-        counts = not self.by_hand and outcome in COUNTED
+        drop, outcome, counts = self.dropped, self.outcome, self.counts
         return Reading(
             expected=self.expected or None,
             observed=self.said or None,
@@ -323,15 +326,7 @@ class AskView(View):
     @property
     def trials(self) -> dict[str, Trial]:
         """One trial per counterfactual, by item, with the readings of both parsers."""
-        return {
-            item: Trial(
-                about=row.text,
-                paper=row.by("paper").reading,
-                repaired=row.by("repaired").reading,
-                calls=tuple(row.calls),
-            )
-            for item, row in self.rows.items()
-        }
+        return {item: Trial.from_reading(row.text, row.reading_by, *row.calls) for item, row in self.rows.items()}
 
     @property
     def is_by_person(self) -> bool:

@@ -420,20 +420,18 @@ _PARTS = {
 
 def of_interpreter(spec: ProbeSpec) -> Schema:
     """Return the schema of a conclusion: its parts, in the order that prose has them."""
-    if spec.answers == "prose":
-        return None
     parts: dict[str, fields.Kind] = dict.fromkeys(_PARTS[spec.category], "text")
-    return fields.schema(**parts)
+    return fields.schema_for(spec.answers, **parts)
 
 
 def of_evaluator(spec: ProbeSpec) -> Schema:
     """Return the schema of an evaluator's answer: the number of the example."""
-    return None if spec.answers == "prose" else fields.schema(example=("1", "2", "3"))
+    return fields.schema_for(spec.answers, example=("1", "2", "3"))
 
 
 def of_judge(spec: ProbeSpec) -> Schema:
     """Return the schema of a judge's answer: the number of the description, in the field of an evaluator's."""
-    return None if spec.answers == "prose" else fields.schema(example=("1", "2"))
+    return fields.schema_for(spec.answers, example=("1", "2"))
 
 
 def interpretation_in_fields(text: str, spec: ProbeSpec, asked: Schema, rules: Rules) -> Parts:
