@@ -292,11 +292,6 @@ def pooled(frame: DataFrame, choice: str) -> DataFrame:
     return forest.paired(forest.lines(rows, by, label, kind=kind), rows, by, label, FACETS, kind)
 
 
-def draw_pooled(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
-    """Draw the lines, with the paper's below."""
-    return forest.forest(table, choice, "questions", theirs, _KIND[choice])
-
-
 def theirs(choice: str) -> list[Published]:
     """Return the figures of Chen et al. by model and method."""
     found = paper_figures.published(LAB, "precision") if choice == PRECISION else []
@@ -337,18 +332,14 @@ PICTURES = declared(
         "pooled": {
             "of": _COUNTED,
             "table": pooled,
-            "draw": draw_pooled,
-            "code": lambda table, choice, file: forest.code(file, choice, _KIND[choice]),
-            "takeaway": lambda table, choice: forest.takeaway(table, choice, "questions"),
             "published": theirs,
+            **forest.drawing("questions", kind=_KIND.__getitem__),
         },
         "leaderboard": {
             "of": _COUNTED,
             "caption": forest.CAPTION.format("questions", "question"),
             "table": lambda frame, choice: forest.board(counted(frame, choice), ("task", "dataset"), _KIND[choice]),
-            "draw": lambda table, choice, theirs: forest.forest(table, choice, "questions", kind=_KIND[choice]),
-            "code": lambda table, choice, file: forest.code(file, choice, _KIND[choice]),
-            "takeaway": lambda table, choice: forest.leader_takeaway(table, choice, "questions"),
+            **forest.drawing("questions", kind=_KIND.__getitem__, say=forest.leader_takeaway),
         },
     },
 )

@@ -13,7 +13,7 @@ from ...scene import Bar, Verdict, from_emphasis
 from ...score import Figure, Score, undefined
 from ...statistics import correlation_per_input
 from ...transcript import RecordReader, Transcript
-from ..base.declared import Metric, Otherwise, Table, declared, of_cases
+from ..base.declared import Metric, Otherwise, Table, cell, declared, of_cases
 from ..base.lab import RunSummary
 from . import annotation, metrics
 from .baselines import CONSTANT, ORDER
@@ -203,11 +203,9 @@ def correlations(frame: DataFrame) -> Iterator[dict[str, Any]]:
                 )
                 printed = paper_figures.published(LAB, f"precision_{name}", dataset=str(dataset))
                 source = f"{printed[0].source}, which does not say which correlation" if printed else None
-                behind = tuple(dict.fromkeys(zip(part["run"], part["case"], strict=True)))
+                column = f"{name.removeprefix('generality_')}, {kind}"
                 yield {
-                    **{"row": str(dataset), "column": f"{name.removeprefix('generality_')}, {kind}", "of": of},
-                    **{"value": one.value, "low": one.low, "high": one.high, "n": one.n},
-                    **{"note": one.how.partition(";")[0], "complete": bool(part["complete"].all()), "behind": behind},
+                    **cell(str(dataset), column, part, one, of, one.how.partition(";")[0]),
                     **{"published": printed[0].value if printed else None, "source": source},
                     **{"reading": paper_figures.address(LAB, source) if source else None},
                 }

@@ -9,7 +9,7 @@ from ...sandbox.rewriting import cause, not_runnable
 from ...score import Score
 from ...statistics import LEVEL, NotWorse, mcnemar, not_worse, wilson
 from .claim_extraction import NoiseTold, gaps, intervals_called_odd, noise_told, speaks_of
-from .evaluate import AS_GOOD, SUCCESS, PointAgreement, absolute_bound, agrees, overlap_of
+from .evaluate import AS_GOOD, SUCCESS, PointAgreement, absolute_bound, agreement, agrees, overlap_of
 from .functions.base import as_number
 from .functions.entities import concepts
 from .functions.numeric import PROBED
@@ -376,8 +376,7 @@ class CaseFacts(ProbeView):
     @cached_property
     def agreement(self) -> PointAgreement:
         """At how many of the points code and function agree."""
-        bound = absolute_bound([point.truth for point in self.points])
-        return PointAgreement(sum(point.holds for point in self.points), len(self.points), bound)
+        return agreement([point.truth for point in self.points], [point.given for point in self.points])
 
     @cached_property
     def elsewhere(self) -> list[UntestedInput]:

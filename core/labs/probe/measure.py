@@ -123,12 +123,12 @@ async def _interpret(spec: ProbeSpec, run: CaseContext, box: Box, function: Find
 
 def _read(spec: ProbeSpec, run: CaseContext, conclusion: Conclusion) -> Interpretation:
     """Return both readings of the final answer. A reading without a description is dropped with its reason. If the
-    answer was cut, the updated parser reads nothing, which excludes the case.
+    answer was cut, the updated parser reads nothing, which excludes the case. The original one reads no fields.
     """
 
     def parts(rules: Rules) -> parse.Parts:
-        is_cut = conclusion.cut and rules == "repaired"
-        return parse.interpretation_in_fields("" if is_cut else conclusion.text, spec, conclusion.asked, rules)
+        is_unread = bool(conclusion.cut) if rules == "repaired" else spec.answers == "schema"
+        return parse.interpretation("" if is_unread else conclusion.text, rules, conclusion.asked)
 
     read = PerRuleset.read_by_each(parts)
     if conclusion.cut:

@@ -21,6 +21,9 @@ from ...text.reply import storable, without_thinking
 from .claim_extraction import quoted_pairs
 from .tasks import ProbeSpec
 
+Schema = dict[str, Any] | None
+"""The JSON schema of an answer; None if the prompt asks for prose."""
+
 # A command line as a shell reads it: the authors' code passes an agent's commands to a shell.
 
 
@@ -314,8 +317,12 @@ def _in_words(command: ProbeCommand) -> str:
 # The final answer
 
 
-def is_final(text: str, rules: Rules) -> bool:
-    """Whether the run ends with this answer. The updated parser requires a description, and no command before it."""
+def is_final(text: str, rules: Rules, asked: Schema = None) -> bool:
+    """Whether the run ends with this answer. The updated parser requires a description, and no command before it; of an
+    answer with the fields `asked` for, a description.
+    """
+    if asked is not None and (found := fields.read(text, asked)) is not None:
+        return rules == "repaired" and bool(found["description"])
     if rules == "paper":
         return END in text
     concluded = conclusion(text)
@@ -323,14 +330,21 @@ def is_final(text: str, rules: Rules) -> bool:
     return bool(concluded.description) and not (asked and asked.start() < (concluded.at or 0))
 
 
-def interpretation(text: str, rules: Rules) -> Parts:
-    """Return description, domain and code of a final answer.
+def interpretation(text: str, rules: Rules, asked: Schema = None) -> Parts:
+    """Return description, domain and code of a final answer, from its fields if it has those `asked` for.
 
     Paper rules (collect_interpretations.py:124-150) split at tags that are followed by a colon and a space; without
     that space the whole message, thinking included, is the description. Code is a fenced block after the last code tag,
     with or without a space; an empty string if there is none.
     """
-    return _paper_interpretation(text) if rules == "paper" else _repaired_interpretation(text)
+    if asked is not None and (found := fields.read(text, asked)) is not None:
+        description, domain = str(found["description"]), str(found.get("domain", ""))
+        code = of_field(str(found.get("code", "")))
+    elif rules == "paper":
+        return _paper_interpretation(text)
+    else:
+        description, domain, code, _ = conclusion(text)
+    return Parts(description, domain, code, f"{description}\n{domain}".strip())
 
 
 def _paper_interpretation(text: str) -> Parts:
@@ -357,11 +371,6 @@ def paper_told(description: str) -> str:
     and everything from the code tag on is cut off.
     """
     return description.split("[CODE]:", 1)[0].strip()
-
-
-def _repaired_interpretation(text: str) -> Parts:
-    description, domain, code, _ = conclusion(text)
-    return Parts(description, domain, code, f"{description}\n{domain}".strip())
 
 
 # An evaluator's reply
@@ -407,9 +416,6 @@ def stated_choice(spoken: str) -> int | None:
 # original parser reads prose only, so it can read no answer of such a run.
 
 
-Schema = dict[str, Any] | None
-"""None: the prompt asks for prose."""
-
 _PARTS = {
     "numeric": ("description", "domain", "code"),
     "strings": ("description", "domain", "code"),
@@ -432,25 +438,6 @@ def of_evaluator(spec: ProbeSpec) -> Schema:
 def of_judge(spec: ProbeSpec) -> Schema:
     """Return the schema of a judge's answer: the number of the description, in the field of an evaluator's."""
     return fields.schema_for(spec.answers, example=("1", "2"))
-
-
-def interpretation_in_fields(text: str, spec: ProbeSpec, asked: Schema, rules: Rules) -> Parts:
-    """Read the answer as `parse.interpretation` does, or from its fields. `asked` is None if this message was not asked
-    for as fields.
-    """
-    if spec.answers == "schema" and rules == "paper":
-        return Parts("", "", "", "")
-    found = None if asked is None else fields.read(text, asked)
-    if found is None:
-        return interpretation(text, rules)
-    description, domain = str(found["description"]), str(found.get("domain", ""))
-    return Parts(description, domain, of_field(str(found.get("code", ""))), f"{description}\n{domain}".strip())
-
-
-def is_final_in_fields(text: str, spec: ProbeSpec, asked: Schema, rules: Rules) -> bool:
-    """Decide as `parse.is_final` does; an answer with the fields is final if its description is not empty."""
-    found = None if asked is None else fields.read(text, asked)
-    return is_final(text, rules) if found is None else rules == "repaired" and bool(found["description"])
 
 
 def choice_in_fields(answer: ModelAnswer, asked: Schema) -> int | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...rulesets import RULES
 from ...score import Figure, Score, undefined
 from ...statistics import bootstrap_of_mean
-from ..base.declared import Metric, Otherwise, Table, declared
+from ..base.declared import Metric, Otherwise, Table, cell, declared
 from . import units
 from .records import HEADLINE
 from .records import METRICS as OF_LAB
@@ -147,12 +147,8 @@ def people_and_evaluators(frame: DataFrame) -> Iterator[dict[str, Any]]:
             for row, column in ((people, "value"), (machine, "machine_right")):
                 by[row][name] = tests.groupby(["run", "case"], sort=False)[column].mean().tolist()
                 mean = bootstrap_of_mean(by[row][name])
-                yield {
-                    **{"row": row, "column": metric_title(metric), "value": mean.value, "low": mean.low},
-                    **{"high": mean.high, "n": mean.n, "of": mean.n, "complete": bool(tests["complete"].all())},
-                    "note": f"{tests['who'].nunique()} people, {len(tests)} answers; n is functions",
-                    "behind": tuple(dict.fromkeys(zip(tests["run"], tests["case"], strict=True))),
-                }
+                note = f"{tests['who'].nunique()} people, {len(tests)} answers; n is functions"
+                yield cell(row, metric_title(metric), tests, mean, mean.n, note)
         yield _rank_correlation(f"{people} with {evaluator}", by[people][JUDGED_PART], by[machine][JUDGED_PART])
 
 

@@ -27,7 +27,7 @@ from ...text.embed import SMALL, NoEncoderError, encoder, likeness
 from ..base.declared import AnnotationQuestion, AnnotationTask, ReferenceAnswers
 from . import parse, prompts
 from .evaluate import picked
-from .exemplars import TESTS, Triplet, entity_triplets, published_triplets, relation_triplets, string_triplets
+from .exemplars import TESTS, Triplet, drawn_triplets, published_triplets
 from .functions import source
 from .functions.base import BenchmarkError, FindFunction
 from .functions.entities import EntityFunction, concepts
@@ -274,12 +274,8 @@ def triplets(spec: ProbeSpec, function: FindFunction) -> tuple[Triplet, ...]:
             return tuple(Triplet(options=options, correct=correct) for options, correct in pairs)
         if isinstance(function, EntityFunction | RelationFunction):
             return published_triplets(files.resolve_named(spec.find_dir), spec.category)[spec.function]
-    if isinstance(function, EntityFunction):
-        return entity_triplets(function, spec.seed, spec.unit_tests)
-    if isinstance(function, RelationFunction):
-        return relation_triplets(function, spec.seed, spec.unit_tests)
-    if spec.category == "strings":
-        return string_triplets(function, spec.seed, spec.unit_tests)
+    if spec.category == "strings" or isinstance(function, EntityFunction | RelationFunction):
+        return drawn_triplets(function, spec.seed, spec.unit_tests)
     raise ValueError("pairs that were typed in leave nothing to test with")
 
 

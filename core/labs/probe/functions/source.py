@@ -169,10 +169,6 @@ class PairsFunction(FindFunction):
     def parameters(self) -> dict[str, Any]:
         return {"pairs": dict(self.pairs)}
 
-    @property
-    def is_stochastic(self) -> bool:
-        return False
-
     def describe(self) -> str:
         pairs = "One pair that was" if len(self.pairs) == 1 else f"{len(self.pairs)} pairs that were"
         return f"{pairs} typed in; other inputs have no value."

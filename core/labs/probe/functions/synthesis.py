@@ -262,8 +262,7 @@ def load_strings(find_dir: Path) -> dict[str, StringTask]:
             correct=correct,
         )
 
-    file = "strings/unit_test_data.json"
-    return rebuilt(read_json(find_dir / file), file, task)
+    return rebuilt(find_dir, "strings/unit_test_data.json", task)
 
 
 _QUOTED = re.compile(r"[\"'“`]([A-Za-z]{1,5})[\"'”`]")
