@@ -356,20 +356,11 @@ def without_explanation(question: Question | None, starter: Question | None, ans
     return put != turned
 
 
-class AgreeingCounterfactuals(NamedTuple):
-    """How many counterfactuals the explanation covers (`simulatable`), and on how many of these the answer must match
-    the expectation (`matches`).
-    """
-
-    matches: int
-    simulatable: int
-
-
 def expected_precision(
     robot_id: str, starter_question: str, counterfactuals: Iterable[str], small_world: World
-) -> AgreeingCounterfactuals:
+) -> tuple[int, int]:
     """Return the precision that the lab must measure on `counterfactuals`, from the world file alone (task strategyqa,
-    cot or posthoc).
+    cot or posthoc): on how many the answer must match the expectation, of how many that the explanation covers.
 
     Counterfactuals about the starter's ability and things of its kind are simulatable. Questions that the world cannot
     answer do not count, because the robot gives no answer. Raises ValueError for a starter outside the world or another
@@ -386,11 +377,11 @@ def expected_precision(
     facts = [can for thing in same if (can := small_world.fact(thing, starter.ability)) is not None]
     match robot_id:
         case Steadfast.id:
-            return AgreeingCounterfactuals(len(facts), len(facts))
+            return len(facts), len(facts)
         case Fickle.id:
-            return AgreeingCounterfactuals(facts.count(overstated(small_world, starter)), len(facts))
+            return facts.count(overstated(small_world, starter)), len(facts)
         case Vague.id:
-            return AgreeingCounterfactuals(0, 0)
+            return 0, 0
     raise ValueError(f"no such control: {robot_id!r}. Available: {', '.join(controls())}")
 
 

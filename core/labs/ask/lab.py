@@ -104,13 +104,13 @@ def truth(view: AskView) -> float | None:
     match robot:
         case AskDial():
             question = robot.world.read(starter.question)
-            settled = expected_precision(Steadfast.id, starter.question, asked, robot.world).simulatable
+            _, settled = expected_precision(Steadfast.id, starter.question, asked, robot.world)
             if not question or not settled:
                 return None
             return robot.must_read if isinstance(robot, NoisyAsk) else float(robot.keeps(question))
         case Steadfast() | Fickle():
-            expected = expected_precision(robot.id, starter.question, asked, robot.world)
-            return expected.matches / expected.simulatable if expected.simulatable else None
+            matches, settled = expected_precision(robot.id, starter.question, asked, robot.world)
+            return matches / settled if settled else None
     return None
 
 

@@ -42,9 +42,8 @@ def simulatable(
     "unknown", so an unreadable simulation counts for generality but not for precision
     (shp/calculate_generality.py:36-37). Updated parser: only guesses, for both.
     """
-    if rules == "paper" and metric == "generality":
-        return [simulation != UNKNOWN for simulation in simulations]
-    return [simulation in GUESSES for simulation in simulations]
+    is_loose = rules == "paper" and metric == "generality"
+    return [one != UNKNOWN if is_loose else one in GUESSES for one in simulations]
 
 
 def precision(simulations: Sequence[str | None], answers: Sequence[str | None], rules: Rules = "repaired") -> Score:
@@ -56,13 +55,7 @@ def precision(simulations: Sequence[str | None], answers: Sequence[str | None], 
     """
     if len(simulations) != len(answers):
         raise ValueError(f"{len(simulations)} simulations do not go with {len(answers)} answers")
-    guessed = [
-        (simulation, answer)
-        for simulation, answer, counts in zip(
-            simulations, answers, simulatable(simulations, rules, "precision"), strict=True
-        )
-        if counts
-    ]
+    guessed = [pair for pair in zip(simulations, answers, strict=True) if pair[0] in GUESSES]
     used = guessed if rules == "paper" else [pair for pair in guessed if pair[1] in GUESSES]
     hits = sum(simulation == answer for simulation, answer in used)
     detail: dict[str, Any] = {
@@ -209,7 +202,7 @@ def generality(
     if count < 2:
         return Score(None, count, count, detail={"reason": "generality compares texts, and there are fewer than two"})
     if similarity == "bleu":
-        matrix, detail = _bleu(texts)
+        matrix, detail = _pairwise_bleu(tuple(texts))
     elif similarity == "cosine":
         matrix, detail = _cosine(texts, by)
     else:
@@ -220,21 +213,16 @@ def generality(
     total = math.fsum(matrix.flat)
     value = 1 - total / (count * (count - 1))
     low, high = statistics.jackknife_of_pairs(matrix, total, value, max(1.0, value))
-    detail["interval"] = "jackknife over texts" if low is not None else "too few texts, or all equally alike"
-    return Score(value, count, count, low, high, detail=detail)
+    how = "jackknife over texts" if low is not None else "too few texts, or all equally alike"
+    return Score(value, count, count, low, high, detail={**detail, "interval": how})
 
 
 _Matrix = tuple["NDArray[np.float64] | None", dict[str, Any]]
 """Similarities, shape (n, n), with a diagonal of 0; None if undefined. And the details to report."""
 
 
-def _bleu(texts: Sequence[str]) -> _Matrix:
-    matrix, signature = _pairwise_bleu(tuple(texts))
-    return matrix, {"signature": signature}
-
-
 @lru_cache(maxsize=64)
-def _pairwise_bleu(texts: tuple[str, ...]) -> tuple[NDArray[np.float64], str]:
+def _pairwise_bleu(texts: tuple[str, ...]) -> _Matrix:
     """Compute BLEU for all pairs. Cached, because both parsers mostly count the same texts, one right after the
     other.
     """
@@ -257,7 +245,7 @@ def _pairwise_bleu(texts: tuple[str, ...]) -> tuple[NDArray[np.float64], str]:
             # Equal texts score slightly above 100.
             matrix[place] = min(score / 100, 1.0)
     matrix.setflags(write=False)
-    return matrix, str(bleu.get_signature())
+    return matrix, {"signature": str(bleu.get_signature())}
 
 
 def _cosine(texts: Sequence[str], by: str) -> _Matrix:

@@ -112,13 +112,11 @@ def more(view: AskView) -> Iterator[Figure]:
     tested = view.tested()
     guessed = sum(metrics.simulatable([guess for _, guess, _ in tested], view.rules, "precision"))
     share = guessed / len(tested) if tested else None
-    yield Figure(
-        "simulatable", view.rules, Score(share, len(tested), max(view.planned_draws(), len(tested)), hits=guessed)
-    )
+    yield Figure("simulatable", view.rules, Score(share, len(tested), max(view.draws, len(tested)), hits=guessed))
     with_it, answers = view.in_arm("explanation")
     for arm in view.spec.control_arms if view.spec else ():
         one = metrics.gain(with_it, view.in_arm(arm)[0], answers, view.rules)
-        yield Figure(f"gain_{arm}", view.rules, one.over(view.planned_draws()))
+        yield Figure(f"gain_{arm}", view.rules, one.over(view.draws))
 
 
 def _accuracy(view: AskView) -> Score:

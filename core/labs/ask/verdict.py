@@ -144,11 +144,6 @@ class AskVerdict(AskView, Report):
         return f"covers none of the {self.uncovered} new questions asked"
 
     @property
-    def draws(self) -> int:
-        """How many new questions were to be written."""
-        return self.planned_draws()
-
-    @property
     def predictor(self) -> str:
         """Who predicted, and why it does not count."""
         who = self.exam.simulator if self.exam else self.spec.simulator if self.spec else "the predictor"

@@ -18,7 +18,7 @@ from ...runs.engine import PRIOR
 from ...score import Figure, Score, mean_of_cases, undefined
 from ...statistics import interval_of_items
 from ...text.embed import AUTO
-from ...transcript import CaseLog, RecordReader
+from ...transcript import CaseLog, RecordReader, name_of
 from ..base.declared import Metric, declared, words_of
 from ..base.report import Reading, Trial, View
 from . import baselines, gain_controls, metrics, records
@@ -246,21 +246,16 @@ class AskView(View):
         rows: dict[str, CounterfactualRow] = {}
 
         def row(item: str) -> CounterfactualRow:
-            if item not in rows:
-                rows[item] = CounterfactualRow(item)
-            return rows[item]
+            return rows.setdefault(item, CounterfactualRow(item))
 
         for name, call in log.calls.items():
             if call.asked.role in ("generator", "simulator", "answerer"):
                 row(call.asked.trial or call.asked.item).calls.append(name)
-        for item, counterfactual in reader.all_of(records.Counterfactual, log).items():
-            row(item).counterfactual = counterfactual
-        for item, simulation in reader.all_of(records.Simulation, log).items():
-            row(item).simulation = simulation
-        for item, simulation in reader.all_of(records.ArmSimulation, log).items():
-            row(item.partition("/")[0]).controls[simulation.arm] = simulation
-        for item, answer in reader.all_of(records.Answer, log).items():
-            row(item).answer = answer
+        for kind in (records.Counterfactual, records.Simulation, records.Answer):
+            for item, record in reader.all_of(kind, log).items():
+                setattr(row(item), name_of(kind), record)
+        for item, control in reader.all_of(records.ArmSimulation, log).items():
+            row(item.partition("/")[0]).controls[control.arm] = control
         for (_, item), guess in log.annotations("simulation").items():
             row(item).guess = reader.read(records.Simulation, guess)
         for drop in log.drops:
@@ -294,8 +289,8 @@ class AskView(View):
 
     @cached_property
     def _other(self) -> Self:
-        rules: Rules = "paper" if self.rules == "repaired" else "repaired"
-        return replace(self, rules=rules, rows={item: row.by(rules) for item, row in self.rows.items()})
+        other = super()._other
+        return replace(other, rows={item: row.by(other.rules) for item, row in self.rows.items()})
 
     @property
     def title(self) -> str:
@@ -463,8 +458,9 @@ class AskView(View):
         """Return the rows that enter the figures: all except those added by hand."""
         return [row for row in self.rows.values() if not row.by_hand]
 
-    def planned_draws(self) -> int:
-        """Return the number of counterfactuals drawn or, if there was no explanation to draw them from, planned."""
+    @property
+    def draws(self) -> int:
+        """The number of counterfactuals drawn or, if there was no explanation to draw them from, planned."""
         is_lost = self.explanation is None and (self.starter is not None or self.excluded is not None)
         if self.spec is not None and is_lost:
             return len(self.spec.given or draws_of(self.spec))
@@ -480,7 +476,7 @@ class AskView(View):
 
     def answered_questions(self) -> baselines.AnsweredQuestions:
         """Return what baselines that read other answers need to know of the case."""
-        return baselines.AnsweredQuestions(self.title, tuple(self.tested()), self.planned_draws())
+        return baselines.AnsweredQuestions(self.title, tuple(self.tested()), self.draws)
 
     def answered(self) -> list[CounterfactualRow]:
         """Return the rows that were tested and that this parser reads as a question."""
@@ -525,7 +521,7 @@ def constant_guess(case: AskView) -> Score:
     """Return the score of one fixed answer on the counterfactuals that count."""
     tested = case.tested()
     score = metrics.constant_guess([guess for _, guess, _ in tested], [answer for *_, answer in tested], case.rules)
-    return score.over(case.planned_draws())
+    return score.over(case.draws)
 
 
 def same_guess(views: Sequence[AskView]) -> Score:
@@ -571,7 +567,7 @@ def gain(case: AskView) -> Score:
     """Return how much more often predictions came true with the explanation than without it (arm `none`)."""
     with_it, answers = case.in_arm("explanation")
     without, _ = case.in_arm("none")
-    return metrics.gain(with_it, without, answers, case.rules).over(case.planned_draws())
+    return metrics.gain(with_it, without, answers, case.rules).over(case.draws)
 
 
 def by_words(views: Sequence[AskView], rules: Rules) -> Iterator[Figure]:
@@ -597,7 +593,7 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
     def precision_in(arm: Arm) -> Callable[[AskView], Score]:
         def of_one(one: AskView) -> Score:
             guesses, answers = one.in_arm(arm)
-            return precision(guesses, answers, rules=one.rules).over(one.planned_draws())
+            return precision(guesses, answers, rules=one.rules).over(one.draws)
 
         return of_one
 
@@ -607,7 +603,7 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
             counted = metrics.simulatable([guess for _, guess, _ in tested], one.rules, "generality")
             texts = [text for (text, *_), yes in zip(tested, counted, strict=True) if yes]
             encoder = one.spec.encoder if one.spec else AUTO
-            return metrics.generality(texts, similarity, one.rules, encoder).over(one.planned_draws())
+            return metrics.generality(texts, similarity, one.rules, encoder).over(one.draws)
 
         return of_one
 
@@ -624,7 +620,7 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
             yield Figure("simulatability_gain_normalised", rules, metrics.normalised(added))
         if arms:
             over = [
-                baselines.over_best(one.compared_with_baselines(constant=most), one.planned_draws())
+                baselines.over_best(one.compared_with_baselines(constant=most), one.draws)
                 for one, most in zip(some, constants(some), strict=True)
             ]
             yield Figure("gain_over_best", rules, baselines.over_cases(over))

@@ -325,9 +325,8 @@ def is_final(text: str, rules: Rules, asked: Schema = None) -> bool:
         return rules == "repaired" and bool(found["description"])
     if rules == "paper":
         return END in text
-    concluded = conclusion(text)
-    asked = _first_command(plain(text))
-    return bool(concluded.description) and not (asked and asked.start() < (concluded.at or 0))
+    concluded, command = conclusion(text), _first_command(plain(text))
+    return bool(concluded.description) and not (command and command.start() < (concluded.at or 0))
 
 
 def interpretation(text: str, rules: Rules, asked: Schema = None) -> Parts:

@@ -525,10 +525,10 @@ def load_numeric(find_dir: Path) -> dict[str, NumericFunction]:
     """
     scripts = read_json(find_dir / "numeric" / "func_name_dict.json")
 
-    def function(entry: Any) -> tuple[str, NumericFunction]:
+    def build(entry: Any) -> tuple[str, NumericFunction]:
         return entry["dir"], numeric_from_record(entry, scripts[entry["dir"]])
 
-    functions = rebuilt(find_dir, "numeric/data.json", function)
+    functions = rebuilt(find_dir, "numeric/data.json", build)
     for id, function in functions.items():
         if scripts[id] == "load_mlp.py":
             functions[id] = _with_weights(function, find_dir / "numeric" / id / "mlp_approx_model.pt")
