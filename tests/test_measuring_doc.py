@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from core import statistics
 from core.events import ModelAnswer
 from core.labs.ask import metrics as ask
 from core.labs.ask import parse as ask_parse
@@ -23,6 +22,7 @@ from core.labs.probe import evaluate
 from core.labs.probe import parse as find_parse
 from core.labs.probe.functions.numeric import Atom, Noise, NumericFunction
 from core.sandbox import sandbox
+from core.statistics import comparisons, intervals
 from tests.core.labs.plant.played import Scripted, play
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -216,20 +216,20 @@ def statistic(cells: dict[str, str], rules: str) -> object:
 
     match cells["Figure"]:
         case "Wilson":
-            return limits(*statistics.wilson(whole[0] / whole[1], whole[1]))
+            return limits(*intervals.wilson(whole[0] / whole[1], whole[1]))
         case "at every look":
-            return limits(*statistics.anytime(*whole)[1:3])
+            return limits(*intervals.anytime(*whole)[1:3])
         case "McNemar":
-            return f"{statistics.mcnemar(*whole):.3f}"
+            return f"{intervals.mcnemar(*whole):.3f}"
         case "signs":
-            return f"{statistics.sign_flips(numbers, draws=2 ** len(numbers)).p:.3f}"
+            return f"{comparisons.sign_flips(numbers, draws=2 ** len(numbers)).p:.3f}"
         case "Holm":
-            return ", ".join(f"{p:.3f}" for p in statistics.holm(numbers))
+            return ", ".join(f"{p:.3f}" for p in comparisons.holm(numbers))
         case "better of pairs":
-            return f"{statistics.beta_pairs(*whole).first_is_better:.3f}"
+            return f"{comparisons.beta_pairs(*whole).first_is_better:.3f}"
         case _:
             assert cells["Figure"] == "items for a width"
-            return str(statistics.items_for_width(numbers[0]))
+            return str(comparisons.items_for_width(numbers[0]))
 
 
 KEY = template("key")

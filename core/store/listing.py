@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..charts.marks import EXTRA
 from ..labs.base.declared import FACETS, Cases
 from ..labs.base.lab import Lab
-from ..statistics import Interval, interval_of_trials
+from ..statistics.intervals import Interval, interval_of_trials
 from .filters import OWN_LABELS, ROBOT, STATUS, Filter, Values, condition, facet_of, rows_in_calls
 from .run_list import SEEN, versions
 from .schema import quoted, quoted_names, table_of

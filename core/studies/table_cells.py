@@ -17,7 +17,8 @@ from ..rulesets import RULES
 from ..runs import annotation_sets, labels
 from ..runs.annotation_sets import SIMULATED, AnnotationPlace, Annotator
 from ..runs.labels import ABOUT, BY, EXAM, Label
-from ..statistics import Kind, group_statistics, multiverse, of_items
+from ..statistics.groups import group_statistics, multiverse
+from ..statistics.intervals import Kind, of_items
 from ..text.display import count_noun
 from ..text.embed import PAPER
 from ..transcript import RecordReader, Transcript, name_of, transcript

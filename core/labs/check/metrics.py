@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from ...datasets.items import Item
 from ...events import Frozen, Rules
 from ...score import Score
-from ...statistics import interval_of_trials
+from ...statistics.intervals import interval_of_trials
 from ...text import compare
 from ...text.stable_random import unit_number
 from . import mask

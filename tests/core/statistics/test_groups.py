@@ -4,16 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.statistics import (
-    Multiverse,
-    beta_pairs,
-    compare_pairs,
-    difference_of_pairs,
-    group_statistics,
-    interval_of_items,
-    multiverse,
-    wilson,
-)
+from core.statistics.comparisons import beta_pairs, compare_pairs
+from core.statistics.groups import Multiverse, group_statistics, multiverse
+from core.statistics.intervals import difference_of_pairs, interval_of_items, wilson
 
 
 def rows(*entries, columns=("model", "item", "value", "n", "of")):

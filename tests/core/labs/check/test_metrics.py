@@ -21,7 +21,7 @@ from core.labs.check.metrics import (
     mismatches,
 )
 from core.score import Score
-from core.statistics import difference_of_pairs, interval_of_trials
+from core.statistics.intervals import difference_of_pairs, interval_of_trials
 
 ROOMS = ("attic", "cellar", "hall")
 
