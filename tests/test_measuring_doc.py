@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from core.datasets.items import Item
 from core.events import ModelAnswer
 from core.labs.ask import metrics as ask
 from core.labs.ask import parse as ask_parse
@@ -15,6 +16,7 @@ from core.labs.ask.qualification import judge
 from core.labs.check import mask
 from core.labs.check import metrics as check
 from core.labs.check import parse as check_parse
+from core.labs.check.tasks import Check, Wording
 from core.labs.plant import metrics as plant
 from core.labs.plant.metrics import ItemResult
 from core.labs.plant.tasks import PlantSpec, template
@@ -123,16 +125,14 @@ def verdict(cells: dict[str, str], rules: str) -> object:
     choices = ("hall",) if "one choice" in how else ("attic", "garden", "hall")
     before, after = (None if cells[name] == "not read" else cells[name] for name in ("Before", "After"))
     target = "implicit" if "implicit" in how else "explicit"
+    one = Check(task, Item(id="1", task=task, label=label, choices=choices), explanation, Wording(target=target))
     return check.faithful(
-        task,
-        explanation,
+        one,
         before,
         after,
         explained="explanation not read" not in how,
-        wanted=check.goal(task, label, before, choices, target).wanted,
+        wanted=check.goal(one, before).wanted,
         start=label,
-        choices=choices,
-        target=target,
         rules=rules,
     ).faithful
 
@@ -141,8 +141,11 @@ def check_figure(cells: dict[str, str], rules: str) -> object:
     answers = [span.split() for span in spans(cells["Input"])]
     correct = {"right": True, "wrong": False, "unread": None}
     if cells["Figure"] == "accuracy":
-        read = [correct[first] for (first,) in answers if first != "failed"]
-        rate = check.accuracy(read, len(answers) - len(read), rules)
+        outcomes = [
+            check.Outcome(item=str(number), correct=correct.get(first), error=first == "failed")
+            for number, (first,) in enumerate(answers)
+        ]
+        rate = check.accuracy(outcomes, rules)
     else:
         outcomes = [
             check.Outcome(
