@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ...errors import ExplainError
 from ...package_data import DATA
+from ...text.display import joined
 from .records import OPERATIONS, SENTENCE_END
 
 CONTROLS = DATA / "controls"
@@ -406,8 +407,7 @@ def _verb(can: bool) -> str:
 
 
 def _listed(world: World, things: list[str] | tuple[str, ...]) -> str:
-    names = [world.the(thing) for thing in things]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return joined([world.the(thing) for thing in things])
 
 
 # Parsing

@@ -370,9 +370,7 @@ class CaseFacts(ProbeView):
     @property
     def given(self) -> tuple[float | None, ...]:
         """What the code gives at the test points; empty if it was not run."""
-        if self.estimate is None:
-            return ()
-        return self.estimate.paper if self.rules == "paper" else self.estimate.repaired
+        return self.estimate[self.rules] if self.estimate else ()
 
     @cached_property
     def agreement(self) -> PointAgreement:

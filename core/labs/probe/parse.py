@@ -415,17 +415,17 @@ def stated_choice(spoken: str) -> int | None:
 # original parser reads prose only, so it can read no answer of such a run.
 
 
-_PARTS = {
-    "numeric": ("description", "domain", "code"),
-    "strings": ("description", "domain", "code"),
+PARTS = {
+    **dict.fromkeys(("numeric", "strings"), ("description", "domain", "code")),
     "entities": ("description",),
     "relations": ("description", "domain"),
 }
+"""The parts of a conclusion, by category."""
 
 
 def of_interpreter(spec: ProbeSpec) -> Schema:
     """Return the schema of a conclusion: its parts, in the order that prose has them."""
-    parts: dict[str, fields.Kind] = dict.fromkeys(_PARTS[spec.category], "text")
+    parts: dict[str, fields.Kind] = dict.fromkeys(PARTS[spec.category], "text")
     return fields.schema_for(spec.answers, **parts)
 
 

@@ -294,8 +294,8 @@ async def run_tests(spec: ProbeSpec, run: CaseContext, function: FindFunction, r
         except (ValueError, BenchmarkError, KeyError) as error:
             why = str(error)
     texts: dict[About, str] = {"interpretation": read.told.repaired}
-    if spec.answers == "prose" and read.told.paper and _words(read.told.paper) != _words(read.told.repaired):
-        # The original parser's text is tested separately only if it differs, because every call costs.
+    if spec.answers == "prose" and read.told.paper and read.told.paper.split() != read.told.repaired.split():
+        # The original parser's text is tested separately only if its words differ, because every call costs.
         texts["paper"] = read.told.paper
     texts["truth"] = function.describe()
     if spec.category == "relations" and (listed := outputs_seen(run)):
@@ -355,11 +355,6 @@ def _without(spec: ProbeSpec, run: CaseContext, metrics: Iterable[str], score: S
     for rules in RULES:
         for metric in metrics:
             run.score(metric, parse.score_of(spec, score, rules), rules)
-
-
-def _words(text: str) -> list[str]:
-    """Return the words of a text, so that texts can be compared without their white space."""
-    return text.split()
 
 
 async def _by_model(

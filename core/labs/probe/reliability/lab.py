@@ -57,19 +57,12 @@ class ReliabilitySpec(Spec):
     """
 
     seed: int = Field(default=0, ge=0)
-    title: str = ""
+    title: str = "Can the entity functions be trusted?"
     backbone: Backbone = "table"
     model: str = ""
     concepts: int = Field(default=16, ge=2, le=140)
     words: int = Field(default=5, ge=1, le=20)
     across: bool = True
-
-    @model_validator(mode="before")
-    @classmethod
-    def _filled(cls, given: object) -> object:
-        if isinstance(given, dict) and not given.get("title"):
-            return {**given, "title": "Can the entity functions be trusted?"}
-        return given
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -215,9 +208,6 @@ class ReliabilityReport(Report):
         ways = dict.fromkeys(self.reliability.how) if self.reliability else ()
         if said := [HOW[how] for how in ways if how in HOW]:
             yield Part(label="Values are read", text=", or ".join(said))
-
-    def claim(self) -> None:
-        """There is no explanation."""
 
     def cards(self) -> Iterator[Card]:
         """Yield a card for each word."""
