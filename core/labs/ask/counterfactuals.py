@@ -479,7 +479,12 @@ def _writer_guess(reply: str, question: str) -> str:
 
 
 def _counterfactual(
-    how: Draw, answered: Answered, text: str | None, usable: str | parse.Pair, paper: bool, repaired: bool
+    how: Draw,
+    answered: Answered,
+    text: str | None,
+    usable: str | records.CounterfactualPair,
+    paper: bool,
+    repaired: bool,
 ) -> records.Counterfactual:
     """Return the record of the question `usable`; `text` is the part of the answer that the updated parser may use."""
     return records.Counterfactual(

@@ -17,21 +17,8 @@ from ...parsers import choice, fields, yes_no
 from ...parsers.statements import FIRM, Statement
 from ...text.reply import own_turn, spoken
 from .parse_answers import paper, parts
-from .records import GUESSES, NEITHER, SENTENCE_END, UNKNOWN
-from .records import CounterfactualPair as Pair
+from .records import NEITHER, SENTENCE_END, UNKNOWN, CounterfactualPair
 from .tasks import Method, Task
-
-__all__ = [
-    "GUESSES",
-    "NEITHER",
-    "UNKNOWN",
-    "Pair",
-    "answer",
-    "counterfactual",
-    "explanation",
-    "simulation",
-    "text_of",
-]
 
 Schema = dict[str, Any] | None
 """None if the answer was requested in prose."""
@@ -151,15 +138,17 @@ def counterfactual(
     text: str | None, task: Literal["strategyqa"] = ..., rules: Rules = ..., asked: Schema = ...
 ) -> str | None: ...
 @overload
-def counterfactual(text: str | None, task: Literal["shp"], rules: Rules = ..., asked: Schema = ...) -> Pair | None: ...
+def counterfactual(
+    text: str | None, task: Literal["shp"], rules: Rules = ..., asked: Schema = ...
+) -> CounterfactualPair | None: ...
 @overload
 def counterfactual(
     text: str | None, task: Task = ..., rules: Rules = ..., asked: Schema = ...
-) -> str | Pair | None: ...
+) -> str | CounterfactualPair | None: ...
 def counterfactual(
     text: str | None, task: Task = "strategyqa", rules: Rules = "repaired", asked: Schema = None
-) -> str | Pair | None:
-    """Parse the counterfactual in a generator's reply: a question (shp: a Pair), or None if there is none. A question
+) -> str | CounterfactualPair | None:
+    """Parse the counterfactual in a generator's reply: a question (shp: a pair), or None if there is none. A question
     in a JSON field is put in one line.
     """
     if text is None or _is_lost(asked, rules):
@@ -170,7 +159,7 @@ def counterfactual(
             return parts.pair(text) if rules == "repaired" else paper.pair(text)
         return parts.question(text) if rules == "repaired" else paper.question(text)
     if task == "shp":
-        pair = Pair(**{name: found[name] for name in ("context", "response_1", "response_2")})
+        pair = CounterfactualPair(**{name: found[name] for name in ("context", "response_1", "response_2")})
         return pair if all(dict(pair).values()) else None
     question = " ".join(found["question"].split())
     # A text field may contain anything, such as "yes". Whether it is a question is decided as in prose.
@@ -183,7 +172,7 @@ def writer_guess(text: str, asked: Schema) -> str | None:
     return None if found is None else str(found.get("guess", ""))
 
 
-def text_of(pair: Pair) -> str:
+def text_of(pair: CounterfactualPair) -> str:
     """Return the pair as one text, in the form that generality compares (shp/calculate_generality.py:31-36: no space
     after Context).
     """

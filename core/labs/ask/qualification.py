@@ -261,7 +261,7 @@ class PredictorTest(QualificationTest):
         for one in questions():
             question = small_world.read(one.counterfactual)
             guess = world.guess(one.said, question, small_world) if question else None
-            marks.append((parse.UNKNOWN if guess is None else "yes" if guess.yes else "no", one.right))
+            marks.append((UNKNOWN if guess is None else "yes" if guess.yes else "no", one.right))
         return judge(marks, len(marks))
 
     def note(self, spec: AskExamSpec) -> str | None:

@@ -9,7 +9,7 @@ import numpy as np
 from ...events import Frozen
 from ...package_data import table
 from .evaluate import held_out_texts
-from .functions.base import Category, FindFunction, rebuilt
+from .functions.base import Category, FindFunction, read_entries
 from .functions.entities import EntityFunction, concepts
 from .functions.relations import UNDEFINED, Fact, Relation, RelationFunction, relations
 
@@ -48,7 +48,7 @@ def published_triplets(find_dir: Path, category: Category) -> dict[str, tuple[Tr
             made.append(Triplet(options=options, correct=number - 1))
         return entry["name"], tuple(made)
 
-    return rebuilt(find_dir, f"neurons_{category}/unit_test_data.json", triplets)
+    return read_entries(find_dir, f"neurons_{category}/unit_test_data.json", triplets)
 
 
 def entity_triplets(function: EntityFunction, seed: int, n: int = TESTS) -> tuple[Triplet, ...]:

@@ -85,12 +85,17 @@ class ProbeCommand(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """The three parts of a final answer, empty if missing. `for_evaluator` is what an evaluator gets to read."""
+    """The three parts of a final answer, empty if missing. `told` is what an evaluator gets to read."""
 
     description: str
     domain: str
     code: str
-    for_evaluator: str
+    told: str
+
+
+def of_parts(description: str, domain: str, code: str) -> Parts:
+    """Return the parts by the updated parser: an evaluator reads description and domain."""
+    return Parts(description, domain, code, f"{description}\n{domain}".strip())
 
 
 def command(text: str, rules: Rules) -> ProbeCommand:
@@ -337,13 +342,9 @@ def interpretation(text: str, rules: Rules, asked: Schema = None) -> Parts:
     with or without a space; an empty string if there is none.
     """
     if asked is not None and (found := fields.read(text, asked)) is not None:
-        description, domain = str(found["description"]), str(found.get("domain", ""))
-        code = of_field(str(found.get("code", "")))
-    elif rules == "paper":
-        return _paper_interpretation(text)
-    else:
-        description, domain, code, _ = conclusion(text)
-    return Parts(description, domain, code, f"{description}\n{domain}".strip())
+        description, domain, code = (str(found.get(part, "")) for part in PARTS["numeric"])
+        return of_parts(description, domain, of_field(code))
+    return _paper_interpretation(text) if rules == "paper" else of_parts(*conclusion(text)[:3])
 
 
 def _paper_interpretation(text: str) -> Parts:

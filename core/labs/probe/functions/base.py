@@ -196,12 +196,17 @@ def read_json(path: Path) -> Any:
         raise BenchmarkError(f"{path} cannot be read") from None
 
 
-def rebuilt(find_dir: Path, file: str, build: Callable[[Any], tuple[str, T]]) -> dict[str, T]:
-    """Return what `build` makes of each entry of `file`, by id. Raises BenchmarkError if the file cannot be read, and
-    with the name of an entry that does not have the published layout.
+def read_entries(find_dir: Path, file: str, build: Callable[[Any], tuple[str, T]]) -> dict[str, T]:
+    """Return what `build` makes of each entry of a file. Raises BenchmarkError as `read_json` and `rebuilt` do."""
+    return rebuilt(read_json(find_dir / file), file, build)
+
+
+def rebuilt(entries: Any, file: str, build: Callable[[Any], tuple[str, T]]) -> dict[str, T]:
+    """Return what `build` makes of each of the `entries` of `file`, by id. Raises BenchmarkError with the name of an
+    entry that does not have the published layout.
     """
     made = {}
-    for entry in read_json(find_dir / file):
+    for entry in entries:
         try:
             id, thing = build(entry)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
@@ -223,4 +228,4 @@ def published_modules(
         concepts = {field: entry[key].strip() if entry[key] else None for field, key in keys.items()}
         return id, kind(id=id, exemplars=exemplars, **concepts)
 
-    return rebuilt(find_dir, f"neurons_{category}/data.json", function)
+    return read_entries(find_dir, f"neurons_{category}/data.json", function)

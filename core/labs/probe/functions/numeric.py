@@ -523,12 +523,11 @@ def load_numeric(find_dir: Path) -> dict[str, NumericFunction]:
 
     Raises BenchmarkError for anything that does not have the published layout.
     """
+    entries = read_json(find_dir / "numeric" / "data.json")
     scripts = read_json(find_dir / "numeric" / "func_name_dict.json")
-
-    def build(entry: Any) -> tuple[str, NumericFunction]:
-        return entry["dir"], numeric_from_record(entry, scripts[entry["dir"]])
-
-    functions = rebuilt(find_dir, "numeric/data.json", build)
+    functions = rebuilt(
+        entries, "numeric/data.json", lambda entry: (entry["dir"], numeric_from_record(entry, scripts[entry["dir"]]))
+    )
     for id, function in functions.items():
         if scripts[id] == "load_mlp.py":
             functions[id] = _with_weights(function, find_dir / "numeric" / id / "mlp_approx_model.pt")
