@@ -10,7 +10,7 @@ as prose, which the call records. The original parser reads only prose, so it ca
 parsed from it.
 """
 
-from typing import Any, Literal, overload
+from typing import Any
 
 from ...events import Rules
 from ...parsers import choice, fields, yes_no
@@ -133,18 +133,6 @@ def simulation_reason(text: str, asked: Schema) -> str:
     return text if found is None else str(found.get("reason", ""))
 
 
-@overload
-def counterfactual(
-    text: str | None, task: Literal["strategyqa"] = ..., rules: Rules = ..., asked: Schema = ...
-) -> str | None: ...
-@overload
-def counterfactual(
-    text: str | None, task: Literal["shp"], rules: Rules = ..., asked: Schema = ...
-) -> CounterfactualPair | None: ...
-@overload
-def counterfactual(
-    text: str | None, task: Task = ..., rules: Rules = ..., asked: Schema = ...
-) -> str | CounterfactualPair | None: ...
 def counterfactual(
     text: str | None, task: Task = "strategyqa", rules: Rules = "repaired", asked: Schema = None
 ) -> str | CounterfactualPair | None:
