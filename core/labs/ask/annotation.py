@@ -247,19 +247,18 @@ class PredictTask(AnnotationTask):
         return read if read in GUESSES else UNKNOWN
 
     def test(self) -> Sequence[QualificationQuestion]:
+        # As in the paper there is none for preferences.
         return [
             QualificationQuestion(one.id, _shown(one.question, one.said, one.answer, one.counterfactual), one.right)
-            for one in questions()
+            for one in (questions() if self.of == "strategyqa" else ())
         ]
 
     def needed(self) -> int:
-        return needed(len(questions()))
+        return needed(len(self.test()))
 
 
 class PreferenceTask(PredictTask):
-    """Which response will the model prefer, going by its explanation? Figure 4; without a qualification test, as the
-    paper has none for preferences.
-    """
+    """Which response will the model prefer, going by its explanation? Figure 4."""
 
     name = "predict-preference"
     of: Task = "shp"
@@ -272,12 +271,6 @@ class PreferenceTask(PredictTask):
             *(("Follow-up post", asked.context), ("Response 1", asked.response_1), ("Response 2", asked.response_2)),
         )
         return tuple((label, text) for label, text in pairs if text)
-
-    def test(self) -> Sequence[QualificationQuestion]:
-        return ()
-
-    def needed(self) -> int:
-        return 0
 
 
 class PlausibilityTask(AnnotationTask):

@@ -187,12 +187,10 @@ class ListsFacts(WorthlessAsk, named="worthless-facts"):
     """Lists true facts without giving a reason. Its answers can be predicted from these facts."""
 
     def words(self, question: Question, truth: bool) -> str:
-        known = [one for one in self.world.known_to(question.ability) if self._is_akin(one, question)]
-        facts = (world.clause(self.world, *one[:2], can=self.world.truth(one) is True) for one in known)
+        kind, known = self.world.things[question.thing], self.world.known_to(question.ability)
+        akin = (one for one in known if self.world.things[one.thing] == kind)
+        facts = (world.clause(self.world, *one[:2], can=self.world.truth(one) is True) for one in akin)
         return " ".join(f"{sentence_case(fact)}." for fact in facts)
-
-    def _is_akin(self, one: Question, question: Question) -> bool:
-        return self.world.things[one.thing] == self.world.things[question.thing]
 
 
 class MadeUp(WorthlessAsk, named="worthless-stars"):

@@ -374,7 +374,8 @@ class AskReport(AskVerdict):
         """Say what in the case depends on which parser reads the answers; an empty string while that is not known."""
         if (paper := self.log.score("precision", "paper")) is None:
             return ""
-        differing = [str(self.numbers[row.item]) for row in self.differing()]
+        rows = self.rows.values()
+        differing = [str(self.numbers[row.item]) for row in rows if row.by("paper").outcome != row.outcome]
         value = "undefined" if paper.value is None else f"{paper.value:.2f} ({paper.n} of {paper.of})"
         which = f": {'number' if len(differing) == 1 else 'numbers'} {', '.join(differing)}." if differing else "."
         return (

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...models.ids import is_control
 from ...parsers import fields
-from ...score import Score
 from ..base.declared import words_of
 from ..base.report import Report
 from . import baselines
@@ -115,11 +114,6 @@ class AskVerdict(AskView, Report):
     def came(self) -> str:
         """How many predictions came true, in words."""
         return f"{self.hits} of {self.n} predictions came true"
-
-    @property
-    def mine(self) -> Score:
-        """The reader's own precision."""
-        return self.reader_precision()
 
     @property
     def asked_and_answered(self) -> int:

@@ -466,10 +466,6 @@ class AskView(View):
             return len(self.spec.given or draws_of(self.spec))
         return len(self.counted_rows())
 
-    def differing(self) -> list[CounterfactualRow]:
-        """Return the rows whose outcome depends on the parser."""
-        return [row for row in self.rows.values() if row.by("paper").outcome != row.by("repaired").outcome]
-
     def tested(self) -> list[tuple[str, str, str]]:
         """Return text, expectation and answer of each row of `answered`."""
         return [(row.text, row.expected, row.said) for row in self.answered()]
@@ -488,8 +484,9 @@ class AskView(View):
         expected = [row.simulation if arm == "explanation" else row.controls.get(arm) for row in rows]
         return [one[self.rules] if one else None for one in expected], [row.said for row in rows]
 
-    def reader_precision(self) -> Score:
-        """Return the reader's own precision, over the rows that they guessed with the explanation visible and that were
+    @property
+    def mine(self) -> Score:
+        """The reader's own precision, over the rows that they guessed with the explanation visible and that were
         answered.
         """
         asked = [row for row in self.counted_rows() if row.answer and row.outcome != "dropped"]

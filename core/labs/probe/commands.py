@@ -142,11 +142,7 @@ def read(path: Path, category: Category | None = None) -> list[NamedInterpretati
     interpretations = []
     for folder in folders:
         if any((folder / name).is_file() for name in ("description.txt", "code.py")):
-            parts = {
-                "description": _text(folder / "description.txt"),
-                "domain": _text(folder / "domain.txt"),
-                "code": _text(folder / "code.py"),
-            }
+            parts = {Path(name).stem: _text(folder / name) for name in ("description.txt", "domain.txt", "code.py")}
             chosen = category or _category_of(folder.parent)
             interpretations.append(NamedInterpretation(folder.name, chosen, Given(**parts)))
     if not interpretations:

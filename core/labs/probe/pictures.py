@@ -144,7 +144,6 @@ def curves(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure
     )
     for number, row in enumerate(rows):
         place = {"row": number // _ACROSS + 1, "col": number % _ACROSS + 1}
-        low, high_end = charts.ends(row["y"])
         for name, values, colour, dash in (
             ("function", row["y"], charts.TRUTH, "solid"),
             ("code", row["estimate"], charts.ESTIMATE, "dot"),
@@ -163,7 +162,8 @@ def curves(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure
                 **place,
             )
         figure.update_xaxes(showticklabels=number >= len(rows) - _ACROSS, **place)
-        figure.update_yaxes(range=[low, high_end], showticklabels=False, zeroline=False, fixedrange=True, **place)
+        ends = charts.ends(row["y"])
+        figure.update_yaxes(range=ends, showticklabels=False, zeroline=False, fixedrange=True, **place)
     figure.update_xaxes(fixedrange=True, zeroline=False)
     figure.update_annotations(font_size=11)
     figure.update_layout(

@@ -98,21 +98,10 @@ class Reliability(Frozen):
             raise ValueError("there is not one value a word")
         return self
 
-    def of_concept(self, name: str) -> list[float]:
-        """Return the values for the words of `name`, without missing ones."""
+    def outputs(self, kind: Kind) -> list[float]:
+        """Return the outputs for the concept's own words ("same") or for words of others, without missing values."""
         pairs = zip(self.of, self.values, strict=True)
-        return [value for of, value in pairs if of == name and value is not None]
-
-    @property
-    def same(self) -> list[float]:
-        """The outputs for the concept's own words, without missing values."""
-        return self.of_concept(self.concept)
-
-    @property
-    def random(self) -> list[float]:
-        """The outputs for words of other concepts, without missing values."""
-        pairs = zip(self.of, self.values, strict=True)
-        return [value for of, value in pairs if of != self.concept and value is not None]
+        return [one for of, one in pairs if one is not None and (of == self.concept) == (kind == "same")]
 
     def asked(self, kind: Kind) -> int:
         """Return how many outputs were asked for."""
@@ -272,7 +261,7 @@ class ReliabilityRun:
 
 def values_of(concepts: Sequence[Reliability], kind: Kind) -> list[float]:
     """Return all outputs of one kind that have a value, over all functions."""
-    return [value for one in concepts for value in (one.same if kind == "same" else one.random)]
+    return [value for one in concepts for value in one.outputs(kind)]
 
 
 def _mean(values: Sequence[float]) -> float | None:
