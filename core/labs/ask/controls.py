@@ -142,6 +142,12 @@ class AskRobot(Robot):
         which = "longer" if number == longer(response_1, response_2) else "shorter"
         return _by_length(which, response_1, response_2)
 
+    def only_questions(self) -> RequestRefusedError:
+        """Return the error of a robot that has no preferences."""
+        return RequestRefusedError(
+            f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences."
+        )
+
     # Yes-or-no questions
 
     def read(self, text: str) -> tuple[Question, bool]:
@@ -324,9 +330,7 @@ class AskDial(Graded, Steadfast, named="dial"):
 
     def explain_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
         """Raises RequestRefusedError, because preferences belong to no rule."""
-        raise RequestRefusedError(
-            f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences."
-        )
+        raise self.only_questions()
 
 
 def controls() -> dict[str, AskRobot]:

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from functools import cache
 
 from ...events import Request
-from ...models.errors import RequestRefusedError
 from ...models.ids import is_control
 from ...models.robot import ERROR, Erring, by_id, erring
 from ...statistics.intervals import most_errors
@@ -120,9 +119,7 @@ class WorthlessAsk(AskRobot):
 
     def explain_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
         """Raises RequestRefusedError, because these robots only explain answers to yes-or-no questions."""
-        raise RequestRefusedError(
-            f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences."
-        )
+        raise self.only_questions()
 
     def _simulate_answer(self, slots: dict[str, str]) -> str:
         question = self.world.read(slots["counterfactual"])

@@ -25,7 +25,7 @@ from .prompts import PAPER_PROMPTS
 from .records import GUESSES, NEITHER, RECORDS, UNKNOWN, Examined, Explanation, OtherExplanation, Simulation
 from .report import AskReport
 from .run_report import IN_RUNS, summary
-from .tasks import AskSpec, asks, loaded
+from .tasks import AskSpec, asks
 from .verdict import short
 from .view import METRICS, AskView, scores
 
@@ -259,7 +259,6 @@ class AskLab(Lab):
     choose_models = staticmethod(qualification.choose_predictor)
     paper_prompts = PAPER_PROMPTS
     count_calls = staticmethod(asks)
-    dataset_record = staticmethod(loaded)
 
     def check(self, spec: AskSpec) -> None:
         """Raises PromptPackError, PaperPromptError or DatasetError if prompts or a data set cannot be read,

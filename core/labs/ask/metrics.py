@@ -16,7 +16,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...events import Rules
-from ...score import Score, share, undefined
+from ...score import Score, mean_of_cases, share, undefined
 from ...statistics import agreement
 from ...statistics.comparisons import compare as compare
 from ...statistics.intervals import difference_of_pairs, interval_of_items, jackknife_of_pairs, mcnemar, wilson
@@ -137,11 +137,9 @@ def mean_gain(gains: Sequence[Score]) -> Score:
     """Return the gain of a single case unchanged; of several cases the mean over those that have one, weighted equally.
     Its interval is that of means over items, because the counterfactuals of one case are not independent.
     """
-    if len(gains) == 1:
-        return gains[0]
+    if len(gains) == 1 or not any(one.n for one in gains):
+        return mean_of_cases(gains, "difference")
     pairs = [(one.detail["hits"] / one.n, one.detail["hits_without"] / one.n) for one in gains if one.n]
-    if not pairs:
-        return undefined(len(gains), "it is defined in none of the cases")
     _, without = zip(*pairs, strict=True)
     mean = interval_of_items([a - b for a, b in pairs], "difference")
     left = 1 - sum(without) / len(pairs)

@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from ...datasets.items import Loaded
 from ...datasets.registry import OnData
 from ...events import Frozen, Rules, Sampling
 from ...models.ids import is_control
@@ -253,11 +252,6 @@ def cases(spec: AskSpec) -> Iterator[Case]:
         given = (item.explanation, item.said) if item.explanation else None
         about = Starter(slots, item.label, given)
         yield Case(item.id.replace("/", "-"), about, item.question or item.paragraph, item.extra)
-
-
-def loaded(spec: AskSpec) -> Loaded | None:
-    """Return what was loaded from the data set; None if the run uses none. Raises DatasetError."""
-    return spec.chosen_items()[1] if spec.dataset else None
 
 
 class Draw(NamedTuple):

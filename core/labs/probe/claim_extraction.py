@@ -18,7 +18,7 @@ from ...events import Frozen, Rules
 from ...package_data import sibling_toml, table
 from ...text.patterns import Patterns
 from .functions.base import as_number
-from .functions.numeric import PROBED, Corruption, NoiseKind, NumericFunction
+from .functions.numeric import PROBED, Corruption, NoiseKind, NumericFunction, with_infinite
 from .functions.strings import STRING_ATOMS, StringFunction
 
 RE = Patterns(sibling_toml(__file__, "claims.toml"))
@@ -115,7 +115,7 @@ def speaks_of(text: str, low: float | None, high: float | None) -> bool:
     it names an overlapping interval that is not the whole range, or all ends by their numbers. It accepts too much
     rather than too little, because someone may be told that they did not mention it.
     """
-    first, last = float("-inf") if low is None else low, float("inf") if high is None else high
+    first, last = with_infinite(low, high)
     ends = [end for end in (low, high) if end is not None]
     sentences = RE.sentence_end.split(_spaced(text))
     said = "\n".join(without_denials(sentence, RE.stretch) for sentence in sentences)

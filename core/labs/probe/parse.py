@@ -125,10 +125,8 @@ def _paper_command(text: str) -> ProbeCommand:
     name, written = match[1], match[2]
     if name not in _PAPER_NAMES:
         return ProbeCommand(name, error=f"{name} is no command; the only one is PYTHON(file inputs)")
-    if "'''" in written or '"""' in written:
-        return ProbeCommand(name, error="inputs must stand in double quotes")
     arguments = list(_PAPER_ARGUMENT.finditer(written))
-    if any(one[2] for one in arguments):
+    if "'''" in written or '"""' in written or any(one[2] for one in arguments):
         return ProbeCommand(name, error="inputs must stand in double quotes")
     words = shell_words(arguments[0][0]) if arguments else []
     if words is None:

@@ -14,11 +14,11 @@ from ...sandbox.rewriting import not_runnable
 from ...statistics.comparisons import LEVEL, MARGIN
 from ...text.display import count_noun, first_sentence
 from ..base.declared import Means
-from .case_facts import CHANCE, CaseFacts, Interval, UntestedInput
+from .case_facts import CHANCE, CaseFacts, UntestedInput
 from .evaluate import SUCCESS, ZERO
 from .functions.numeric import interval
 from .functions.relations import UNDEFINED
-from .records import Audit
+from .records import Audit, Ends
 
 Outcome = Literal[
     "found",
@@ -352,7 +352,7 @@ def _has_known_atoms(f: CaseVerdict) -> bool:
     return f.truth is not None and "atoms" in f.truth.parameters
 
 
-def _and_more(claimed: Sequence[Interval]) -> str:
+def _and_more(claimed: Sequence[Ends]) -> str:
     more = len(claimed) - 1
     return interval(*claimed[0]) + (f" and in {more} further interval{'s' if more > 1 else ''}" if more else "")
 

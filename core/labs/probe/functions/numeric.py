@@ -257,6 +257,11 @@ def interval(low: float | None, high: float | None) -> str:
     return f"above {left}" if right is None else f"between {left} and {right}"
 
 
+def with_infinite(low: float | None, high: float | None) -> tuple[float, float]:
+    """Return the two ends of an interval; an open end (None) is infinite."""
+    return (-np.inf if low is None else low, np.inf if high is None else high)
+
+
 class Noise(Frozen):
     """The noise added to every observation: normal with standard deviation `size`, uniform within ±`size`, or `size`
     times a Poisson number of mean 1. The paper rules leave that as sampled, so it lifts the function; the updated
@@ -314,7 +319,7 @@ class Corruption(Frozen):
 
     def interval(self) -> tuple[float, float]:
         """Return its two ends; an open end is infinite."""
-        return (-np.inf if self.low is None else self.low, np.inf if self.high is None else self.high)
+        return with_infinite(self.low, self.high)
 
 
 class NumericFunction(FindFunction):
