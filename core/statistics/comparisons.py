@@ -185,11 +185,10 @@ class Pair:
 
     `difference` is first minus second with its interval; `test` is the exact paired test, `p_holm` its p corrected for
     all pairs that were compared. Without shared items, difference and tests are missing. If each shared item is 0 or 1,
-    `first_alone` and `second_alone` count the items that came true for one alone, and below 100 independent items
-    `small` has the Beta-Binomial figures; else None. `only_first`, `only_second`: items that the other does not have at
-    all; `undefined`: items that both have and that lack a value in one. `clusters` is the number of independent units:
-    the items, or what they belong to. `faint`: there are fewer than 10 of these. `reason`: why there is no difference;
-    empty if there is one.
+    `first_alone` and `second_alone` count the items that came true for one alone; else they are None. `only_first`,
+    `only_second`: items that the other does not have at all; `undefined`: items that both have and that lack a value in
+    one. `clusters` is the number of independent units: the items, or what they belong to. `faint`: there are fewer than
+    10 of these. `reason`: why there is no difference; empty if there is one.
     """
 
     first: Hashable
@@ -206,9 +205,15 @@ class Pair:
     second_alone: int | None = None
     test: Test | None = None
     p_holm: float | None = None
-    small: BetaPairs | None = None
     faint: bool = True
     reason: str = ""
+
+    @property
+    def small(self) -> BetaPairs | None:
+        """The Beta-Binomial figures of fewer than 100 independent items that are all 0 or 1; else None."""
+        if self.first_alone is None or self.second_alone is None or self.clusters != self.n or self.n >= SMALL:
+            return None
+        return beta_pairs(self.first_alone, self.second_alone, self.n)
 
 
 def compare_pairs(
@@ -282,12 +287,14 @@ def compare_where_equal(
     return dict(zip(wanted, corrected(pairs), strict=True))
 
 
-def _signs(gaps: pd.Series[float]) -> Test:
+def _signs(gaps: NDArray[np.float64]) -> Test:
     """Return the sign test, which goes with a median: whether as many gaps are above 0 as below, up to chance."""
     return Test(mcnemar(int((gaps > 0).sum()), int((gaps < 0).sum())), "sign test")
 
 
 def _pair(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], a: Hashable, b: Hashable, kind: Kind) -> Pair:
+    import pandas as pd
+
     both = table[[a, b]].dropna()
     n, in_both = len(both), int((has[a] & has[b]).sum())
     only_first, only_second = int((has[a] & ~has[b]).sum()), int((has[b] & ~has[a]).sum())
@@ -296,22 +303,20 @@ def _pair(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], a: Hasha
         return replace(
             pair, reason="They share no item with a value: a difference would be unpaired, so none is given."
         )
-    gaps, homes = both[a] - both[b], home.loc[both.index]
-    by_home = gaps.groupby(homes, sort=True).mean()
-    difference = interval_of_items(by_home.tolist(), of_gaps(kind))
+    first, second = both[a].to_numpy(), both[b].to_numpy()
+    values = pd.DataFrame({"first": first, "second": second, "gap": first - second}, both.index)
+    means = values.groupby(home.loc[both.index], sort=True).mean()
+    gaps = means["gap"].to_numpy()
     if both.isin([0.0, 1.0]).all(axis=None):
-        first_alone, second_alone = int((gaps > 0).sum()), int((gaps < 0).sum())
-        pair = replace(pair, first_alone=first_alone, second_alone=second_alone)
-        if len(by_home) == n and n < SMALL:
-            pair = replace(pair, small=beta_pairs(first_alone, second_alone, n))
+        pair = replace(pair, first_alone=int((first > second).sum()), second_alone=int((first < second).sum()))
     return replace(
         pair,
-        clusters=len(by_home),
-        mean_first=float(both[a].groupby(homes).mean().mean()),
-        mean_second=float(both[b].groupby(homes).mean().mean()),
-        difference=difference,
-        test=_signs(by_home) if kind in MEDIAN else sign_flips(by_home.to_numpy()),
-        faint=len(by_home) < FEW,
+        clusters=len(means),
+        mean_first=float(means["first"].mean()),
+        mean_second=float(means["second"].mean()),
+        difference=interval_of_items(gaps.tolist(), of_gaps(kind)),
+        test=_signs(gaps) if kind in MEDIAN else sign_flips(gaps),
+        faint=len(means) < FEW,
     )
 
 

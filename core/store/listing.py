@@ -322,7 +322,7 @@ class Selection:
         named: dict[str, Any] = {"own": own} if own else {}
         added = "".join(f", {column}" for column in [*_added(store, cases), *([_OWN_VALUE] if own else [])])
         whole = [f"{quoted_names([name])} is not null" for name in cases.records] if cases.newest is not None else []
-        frame = self.frame(
+        query = self.query(
             f"""
             , picked as (
                 select distinct run, "case", lab, {quoted_names(FACETS)} from wanted where lab = $lab and "case" <> ''
@@ -348,7 +348,8 @@ class Selection:
             newest=cases.newest,
             metrics=list(cases.metrics),
             **named,
-        ).rename(columns={"own_value": f"{EXTRA}{own}"})
+        )
+        frame: DataFrame = store.arrow(*query).to_pandas().rename(columns={"own_value": f"{EXTRA}{own}"})
         as_json = [
             name
             for name, (record, field) in cases.records.items()
