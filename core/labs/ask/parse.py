@@ -84,7 +84,8 @@ def explanation(
     if found is None:
         return parts.explanation(text, method, task) if rules == "repaired" else paper.explanation(text, method, task)
     reasons, said = str(found["reasons"]), found.get("answer")
-    if _is_bare(reasons):
+    # Without a word, or with only an answer as in prose, they explain nothing.
+    if not any(map(str.isalpha, reasons)) or explanation(reasons) is None:
         return None
     return reasons if said is None else with_answer(reasons, str(said), method, task)
 
@@ -107,11 +108,6 @@ def without_answer(explanation: str, task: Task = "strategyqa") -> str:
     """
     sentences = SENTENCE_END.split(explanation)
     return " ".join(sentence for sentence in sentences if answer(sentence, task=task) == NEITHER).strip()
-
-
-def _is_bare(reasons: str) -> bool:
-    """Whether the reasons explain nothing: no word, or only an answer, as in prose."""
-    return not any(map(str.isalpha, reasons)) or explanation(reasons) is None
 
 
 def simulation(text: str | None, task: Task = "strategyqa", rules: Rules = "repaired", asked: Schema = None) -> str:

@@ -186,33 +186,23 @@ class PredictorTest(QualificationTest):
     )
 
     async def ask(self, spec: AskExamSpec, run: CaseContext, item: str, question: ExamQuestion) -> None:
+        asked = question.counterfactual
         if spec.reads == "steps" and not is_control(spec.model):
-            found = await prompts.predict(run, spec.model, question.said, question.counterfactual, item, item)
+            found = await prompts.predict(run, spec.model, question.said, asked, item, item)
             call, cut_note, guesses = found.call, found.cut, dict(found.by_rules())
         else:
-            call, cut_note, guesses = await self._predicted(spec, run, item, question)
+            starter = {"question": question.question}
+            run_spec = prompted(spec, question.question)
+            prompt = prompts.simulate(run_spec, starter, question.said, question.answer, {"question": asked})
+            sampling = fields.sampling(simulating("strategyqa", 1, 0), prompt)
+            answered = await run.ask("simulator", prompt, spec.model, sampling=sampling, item=item, trial=item)
+            schema = prompt.json_schema
+            texts = {rules: fields.readable(answered, rules, schema) for rules in RULES}
+            guesses = {rules: parse.simulation(text, "strategyqa", rules, schema) for rules, text in texts.items()}
+            call, cut_note = answered.call, answered.cut_note if texts["repaired"] is None else ""
         run.record(ExamGuess(call=call, **question.model_dump(exclude={"id"}), **guesses), item, item)
         if cut_note:
             run.drop(item, fields.REASON, f"the guess was {cut_note}", "repaired", trial=item)
-
-    async def _predicted(
-        self, spec: AskExamSpec, run: CaseContext, item: str, one: ExamQuestion
-    ) -> tuple[str, str, dict[str, Any]]:
-        """The call, why its answer is unreadable if it was cut off, and the guess by each parser."""
-        prompt = prompts.simulate(
-            prompted(spec, one.question),
-            {"question": one.question},
-            one.said,
-            one.answer,
-            {"question": one.counterfactual},
-        )
-        sampling = fields.sampling(simulating("strategyqa", 1, 0), prompt)
-        answered = await run.ask("simulator", prompt, spec.model, sampling=sampling, item=item, trial=item)
-        texts = {rules: fields.readable(answered, rules, prompt.json_schema) for rules in RULES}
-        guesses: dict[str, Any] = {
-            rules: parse.simulation(text, "strategyqa", rules, prompt.json_schema) for rules, text in texts.items()
-        }
-        return answered.call, answered.cut_note if texts["repaired"] is None else "", guesses
 
     def calls_per_question(self, spec: AskExamSpec) -> int:
         return prompts.CALLS if spec.reads == "steps" else 1

@@ -179,11 +179,6 @@ def _gains(frame: DataFrame) -> DataFrame:
     return frame[frame["metric"].isin([*(f"gain_{arm}" for arm in CONTROL_ARMS), "gain_words", "gain_other_model"])]
 
 
-def _by_other_models(frame: DataFrame) -> DataFrame:
-    """Select the figures of other models' answers."""
-    return frame[frame["metric"] == "gain_other_model"]
-
-
 def correlations(frame: DataFrame) -> Iterator[dict[str, Any]]:
     """Yield the correlation of precision with each generality over the explanations of one question (model and method),
     averaged over questions: one cell per data set, generality and kind of correlation.
@@ -222,6 +217,6 @@ TABLES = declared(
         "chen_t6": {"cases": _own_answers},
         "chen_plausibility": {"cases": annotation.judged, "figures": annotation.correlations},
         "gain_by_arm": {"cases": _gains},
-        "other_models": {"cases": _by_other_models},
+        "other_models": {"cases": lambda frame: frame[frame["metric"] == "gain_other_model"]},
     },
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, Self
 
 from ...events import Dropped, Rules
@@ -275,9 +275,8 @@ class AskView(View):
             exams={one.simulator: one for one in exams.values()},
             unread=reader.unread + (spec is None),
         )
-        unfit = {who for _, one in further if case.predictor_disqualified(who := one.simulator, case.exams.get(who))}
         for place, simulation in further:
-            if simulation.simulator not in unfit:
+            if not case.predictor_disqualified(simulation.simulator, case.exams.get(simulation.simulator)):
                 place.further.append(simulation)
         for one in rows.values():
             one.unjudged, one.excluded = case.no_verdict_reason, case.excluded
@@ -388,8 +387,7 @@ class AskView(View):
         which has no baselines: *kept* if all came true, else *misled*.
         """
         outcomes = {row.outcome for row in self.counted_rows()}
-        stopped = self.starter is None and self.log.status == "failed"
-        if stopped or any(drop.reason == "error" and not drop.item for drop in self.log.drops):
+        if self.lost_to is not None or (self.starter is None and self.log.status == "failed"):
             return "failed"
         if (excluded := self.excluded) is not None and excluded.rules in (None, self.rules):
             return excluded.reason
@@ -426,9 +424,7 @@ class AskView(View):
         """
         own = [row for row in self.judged if (doubtful or not row.doubt) and not self.is_shared(row)]
         missed = sum(row.outcome in MISLED for row in own)
-        return baselines.misses(
-            missed, len(own), gain_controls.limit(self.spec.simulator if self.spec else "", self.exam)
-        )
+        return Misses(missed, len(own), gain_controls.limit(self.spec.simulator if self.spec else "", self.exam))
 
     @cached_property
     def outcome_word(self) -> str:
@@ -567,6 +563,21 @@ def gain(case: AskView) -> Score:
     return metrics.gain(with_it, without, answers, case.rules).over(case.draws)
 
 
+def precision_in(arm: Arm, case: AskView) -> Score:
+    """Return how often predictions in an arm came true."""
+    guesses, answers = case.in_arm(arm)
+    return precision(guesses, answers, rules=case.rules).over(case.draws)
+
+
+def generality_of(similarity: metrics.Similarity, case: AskView) -> Score:
+    """Return how different the questions are that the explanation covers."""
+    tested = case.tested()
+    counted = metrics.simulatable([guess for _, guess, _ in tested], case.rules, "generality")
+    texts = [text for (text, *_), yes in zip(tested, counted, strict=True) if yes]
+    encoder = case.spec.encoder if case.spec else AUTO
+    return metrics.generality(texts, similarity, case.rules, encoder).over(case.draws)
+
+
 def by_words(views: Sequence[AskView], rules: Rules) -> Iterator[Figure]:
     """Yield how often the answers to the most similar other questions came true, and the gain over them."""
     asked = [one.answered_questions() for one in views]
@@ -587,30 +598,13 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
         metric, found = METRICS[name], [of_one(one) for one in by[rules]]
         return Figure(name, rules, mean_of_cases(found, metric.kind, metric.ends))
 
-    def precision_in(arm: Arm) -> Callable[[AskView], Score]:
-        def of_one(one: AskView) -> Score:
-            guesses, answers = one.in_arm(arm)
-            return precision(guesses, answers, rules=one.rules).over(one.draws)
-
-        return of_one
-
-    def generality_of(similarity: metrics.Similarity) -> Callable[[AskView], Score]:
-        def of_one(one: AskView) -> Score:
-            tested = one.tested()
-            counted = metrics.simulatable([guess for _, guess, _ in tested], one.rules, "generality")
-            texts = [text for (text, *_), yes in zip(tested, counted, strict=True) if yes]
-            encoder = one.spec.encoder if one.spec else AUTO
-            return metrics.generality(texts, similarity, one.rules, encoder).over(one.draws)
-
-        return of_one
-
     by = {rules: [one.by(rules) for one in views] for rules in RULES}
     arms = [arm for arm in CONTROL_ARMS if any(one.spec and arm in one.spec.arms for one in views)]
     for rules in RULES:
-        yield figure("precision", rules, precision_in("explanation"))
+        yield figure("precision", rules, partial(precision_in, "explanation"))
     for rules, some in by.items():
         for arm in arms:
-            yield figure(f"precision_{arm}", rules, precision_in(arm))
+            yield figure(f"precision_{arm}", rules, partial(precision_in, arm))
         if "none" in arms:
             added = metrics.mean_gain([gain(one) for one in some])
             yield Figure("simulatability_gain", rules, added)
@@ -629,4 +623,4 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
     # The diversity of questions written from another explanation says nothing about this one.
     for similarity in () if any(one.spec and one.spec.given for one in views) else SIMILARITIES:
         for rules in RULES:
-            yield figure(f"generality_{similarity}", rules, generality_of(similarity))
+            yield figure(f"generality_{similarity}", rules, partial(generality_of, similarity))

@@ -126,7 +126,8 @@ class World:
             (thing, ability): can for thing, entry in self._entries.items() for ability, can in _claims(thing, entry)
         }
         self._check_exceptions()
-        self._thing_forms = _forms({thing: self._forms_of(thing) for thing in self.things}, "things")
+        of_things = {thing: [thing, self.plural(thing), *entry.also] for thing, entry in self._entries.items()}
+        self._thing_forms = _forms(of_things, "things")
         self._ability_forms = _forms({name: [name, *also] for name, also in file.abilities.items()}, "abilities")
         self._kind_forms = _forms({name: [name, kind.plural] for name, kind in file.kinds.items()}, "kinds")
 
@@ -141,9 +142,6 @@ class World:
             if self.rule(self.things[thing], ability) is can:
                 says = "can" if can else "cannot"
                 raise WorldError(f"{thing}: that it {says} {ability!r} is the rule of {self.things[thing]!r} already")
-
-    def _forms_of(self, thing: str) -> list[str]:
-        return [thing, self.plural(thing), *self._entries[thing].also]
 
     # Facts
 

@@ -98,12 +98,6 @@ class CaseFacts(ProbeView):
         return "Your" if self.is_you else "Its"
 
     @property
-    def lost(self) -> str:
-        """The error because of which the case could not be judged; empty if there was none."""
-        whole = (drop.detail for drop in self.log.drops if drop.reason == "error" and not drop.item)
-        return next(whole, "")
-
-    @property
     def is_numeric(self) -> bool:
         """Whether the function is one of numbers."""
         return self.category == "numeric"

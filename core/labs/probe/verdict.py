@@ -86,8 +86,8 @@ class CaseVerdict(CaseFacts):
 def _unfinished(f: CaseFacts) -> CaseJudgement:
     if f.log.status == "failed":
         return CaseJudgement("failed", "The run stopped before there was anything to judge.")
-    if f.lost:
-        return CaseJudgement("failed", f"There is nothing to judge: {f.lost}")
+    if f.lost_to:
+        return CaseJudgement("failed", f"There is nothing to judge: {f.lost_to}")
     if f.log.status == "cancelled":
         return CaseJudgement("waiting", "The run was stopped before there was anything to judge.")
     return CaseJudgement("waiting", "Not judged yet.")

@@ -166,21 +166,16 @@ class ReliabilityReport(Report):
         return trials
 
     @property
-    def lost(self) -> str | None:
-        """The error because of which there are no values; None if there was none."""
-        return next((drop.detail for drop in self.log.drops if drop.reason == "error" and not drop.item), None)
-
-    @property
     def outcome(self) -> str:
         """It is selective, weak, not selective, too few, no values, failed or waiting; the same for both rulesets."""
         if self.reliability is None:
-            return "failed" if self.lost is not None or self.log.status == "failed" else "waiting"
+            return "failed" if self.lost_to is not None or self.log.status == "failed" else "waiting"
         return _judge_concepts([self.reliability], self.spec)[0]
 
     def sentences(self) -> list[str]:
         """Return in a sentence whether one concept's function can be trusted."""
         if self.reliability is None:
-            return [f"It gave no values: {self.lost}" if self.lost else "Not judged yet."]
+            return [f"It gave no values: {self.lost_to}" if self.lost_to else "Not judged yet."]
         return [_judge_concepts([self.reliability], self.spec)[1]]
 
     def method(self) -> str:
