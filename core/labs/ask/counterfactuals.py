@@ -130,7 +130,7 @@ def slots(spec: AskSpec, counterfactual: records.Counterfactual) -> dict[str, st
     """Return the counterfactual as the slots of one question."""
     if spec.task == "strategyqa":
         return {"question": counterfactual.text}
-    return counterfactual.model_dump(include={"context", "response_1", "response_2"})
+    return counterfactual.model_dump(include=records.PAIR)
 
 
 async def run_trial(case: UnderTest, item: str, counterfactual: records.Counterfactual) -> Tested:

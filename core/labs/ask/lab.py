@@ -8,7 +8,7 @@ import click
 from ...datasets import logs
 from ...datasets.items import Item, Task
 from ...events import Asked, Model, Recorded
-from ...models.ids import is_control, is_free
+from ...models.ids import is_free
 from ...text import embed
 from ...text.compare import stem
 from ...text.templates import is_paper
@@ -54,8 +54,6 @@ def cases(spec: AskSpec) -> Iterator[Case]:
 def _robots(spec: AskSpec) -> list[AskRobot]:
     """Return the robots that must know the first question: as explained model or as generator."""
     asked = dict.fromkeys((spec.model, *(() if spec.given else spec.generators)))
-    if not any(is_control(model) for model in asked):
-        return []
     known: dict[str, AskRobot] = {**controls(), **dials()}
     return [known[model] for model in asked if model in known]
 

@@ -18,7 +18,7 @@ from ...text.templates import PAPER, PROSE_ONLY
 from ..base.report import Case
 from ..base.spec import Sampled
 from . import baselines
-from .records import OPERATIONS, CounterfactualPair
+from .records import OPERATIONS, PAIR, CounterfactualPair
 
 Task = Literal["strategyqa", "shp"]
 Arm = Literal["explanation", "none", "swapped", "question_only"]
@@ -236,11 +236,7 @@ ONE = "question"
 def cases(spec: AskSpec) -> Iterator[Case]:
     """Yield one case per question. Raises DatasetError."""
     if not spec.dataset:
-        slots = (
-            {"question": spec.question}
-            if spec.task == "strategyqa"
-            else {"context": spec.context, "response_1": spec.response_1, "response_2": spec.response_2}
-        )
+        slots = {"question": spec.question} if spec.task == "strategyqa" else spec.model_dump(include=PAIR)
         own = (spec.explanation, spec.answer) if spec.explanation else None
         yield Case(ONE, Starter(slots, spec.gold, own), spec.question or spec.context)
         return
@@ -455,8 +451,7 @@ def another(spec: AskSpec, starter: Starter, seed: str) -> Starter | None:
         of_world = is_control(spec.model)
         shipped = [Starter({"question": one.question}, one.answer) for one in questions() if one.world or not of_world]
     else:
-        fields = {"context", "response_1", "response_2"}
-        shipped = [Starter(one.model_dump(include=fields), one.preferred) for one in pairs()]
+        shipped = [Starter(one.model_dump(include=PAIR), one.preferred) for one in pairs()]
     others = [one for one in shipped if differs(one, starter)]
     return random.Random(seed).choice(others) if others else None
 
