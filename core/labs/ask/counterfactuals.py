@@ -383,17 +383,14 @@ async def pooled(case: UnderTest) -> dict[str, Tested]:
     pools (strategyqa/simulate_qg.py:47-87, shp/simulate_qg.py:58-85). A copy of the starter question is not removed.
     """
     spec, run = case.spec, case.run
-    read: dict[str, records.Counterfactual] = {}
     draws = draws_of(spec)
 
-    async def draw(item: str, how: Draw) -> None:
-        answered = await _generate(case, item, how)
-        if counterfactual := _read_as_authors(spec, run, item, how, answered):
-            read[item] = counterfactual
+    async def draw(item: str, how: Draw) -> records.Counterfactual | None:
+        return _read_as_authors(spec, run, item, how, await _generate(case, item, how))
 
     # Questions tested before the run was interrupted stay, whatever the pools contain now.
     before = run.recorded(records.Counterfactual)
-    await run.map_items(draws, draw)
+    read = {item: one for item, one in (await run.map_items(draws, draw)).items() if one is not None}
     pools = {
         generator: {item: read[item].text for item, how in draws.items() if how.generator == generator and item in read}
         for generator in spec.generators

@@ -452,9 +452,8 @@ def _same(quoted: str, real: str) -> bool:
     """Whether both are equal as texts, or as numbers to half a unit of the last digit quoted."""
     if quoted == real:
         return True
-    try:
-        a, b = float(quoted.replace("−", "-")), float(real)
-    except ValueError:
+    a, b = as_number(quoted), as_number(real)
+    if a is None or b is None:
         return False
     digits = len(quoted.partition(".")[2]) if "e" not in quoted.lower() else 12
     return bool(abs(a - b) <= 0.5 * 10.0**-digits + 1e-9 * abs(b))
