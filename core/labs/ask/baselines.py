@@ -100,8 +100,7 @@ def compared(
         for place, (one, answer) in enumerate(zip(expected, answers, strict=True))
         if one in GUESSES and (answer in GUESSES or rules == "paper")
     ]
-    lost = [bool(missed and missed[place]) for place in range(len(answers))]
-    own = {place: expected[place] == answers[place] and not lost[place] for place in used}
+    own = {place: expected[place] == answers[place] and not (missed and missed[place]) for place in used}
     said = [answers[place] for place in used]
     best = constant or max(sorted(GUESSES), key=said.count)
     of_arms: dict[str, Mapping[int, bool]] = {
