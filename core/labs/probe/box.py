@@ -366,34 +366,25 @@ def fidelity_sentences(found: Fidelity) -> list[str]:
     """Return how far the box can be trusted, with its counts, in plain sentences. Names neither the function nor an
     input.
     """
-    counted = _of_words(found) if found.category == "entities" else _of_facts(found)
+    counted = f"Measured against its own truth, {_counts(found)}."
     lacking = found.count("no value")
     if lacking:
         counted += f" {lacking} of {len(found.inputs)} inputs got no value."
     return [counted, _trust(found)]
 
 
-def _of_words(found: Fidelity) -> str:
-    own, others = found.total(inside=True), found.total(inside=False)
-    false = found.count("wrong", inside=False)
-    outside = f"{false} of {others} words outside the subject come out at {HALF:g} or above"
-    if not own:
-        return f"Measured against its own truth, {outside}; no words inside it are known."
-    words = "published words" if found.published else "words"
-    right = found.count("right", inside=True)
-    return f"Measured against its own truth, {right} of {own} {words} of the subject and {outside}."
-
-
-def _of_facts(found: Fidelity) -> str:
-    own, others = found.total(inside=True), found.total(inside=False)
+def _counts(found: Fidelity) -> str:
+    own, others, given = found.total(inside=True), found.total(inside=False), found.count("wrong", inside=False)
     right, wrong, undefined = (found.count(reading, inside=True) for reading in ("right", "wrong", "undefined"))
-    given = found.count("wrong", inside=False)
+    if found.category == "entities":
+        outside = f"{given} of {others} words outside the subject come out at {HALF:g} or above"
+        words = "published words" if found.published else "words"
+        inside = f"{right} of {own} {words} of the subject and {outside}"
+        return inside if own else f"{outside}; no words inside it are known"
     outside = f"{given} of {others} inputs of other kinds get an answer"
-    if not own:
-        return f"Measured against its own truth, {outside}; no facts of it are known."
     facts = "published examples" if found.published else "facts"
-    counts = f"of {own} {facts} {right} come out right, {wrong} wrong and {undefined} undefined"
-    return f"Measured against its own truth, {counts}; {outside}."
+    inside = f"of {own} {facts} {right} come out right, {wrong} wrong and {undefined} undefined; {outside}"
+    return inside if own else f"{outside}; no facts of it are known"
 
 
 def _trust(found: Fidelity) -> str:
