@@ -27,15 +27,6 @@ question, or only the new question. All except the first are controls.
 """
 CONTROL_ARMS: tuple[Arm, ...] = ("none", "swapped", "question_only")
 Method = Literal["cot", "posthoc", "forced"]
-ExplainedBy = Annotated[
-    Literal["answer", "reasoning"],
-    Field(
-        description="answer: the reasons in its answer; reasoning: what it thought before, where that is shown whole",
-        exclude_if=lambda by: by == "answer",
-    ),
-]
-"""Which text is used as the explanation."""
-
 Reads = Annotated[
     Literal["prose", "steps"],
     Field(
@@ -101,7 +92,12 @@ class AskSpec(Sampled, OnData):
 
     task: Task = "strategyqa"
     method: Method = "cot"
-    explained_by: ExplainedBy = "answer"
+    explained_by: Literal["answer", "reasoning"] = Field(
+        default="answer",
+        description="answer: the reasons in its answer; reasoning: what it thought before, where that is shown whole",
+        exclude_if=lambda by: by == "answer",
+    )
+    """Which text is used as the explanation."""
     question: str = Field(default="", max_length=LONGEST)
     context: str = Field(default="", max_length=LONGEST)
     response_1: str = Field(default="", max_length=LONGEST)
