@@ -45,6 +45,11 @@ def schema(**kinds: Kind) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
+def schema_for(answers: Answers, **kinds: Kind) -> dict[str, Any] | None:
+    """Return the schema of an answer with these fields; None if answers are requested in prose."""
+    return None if answers == "prose" else schema(**kinds)
+
+
 def with_schema(prompt: Prompt, wanted: dict[str, Any] | None) -> Prompt:
     """Return `prompt` with a request for a JSON object of the schema `wanted`, also as a sentence at its end; unchanged
     if `wanted` is None.
