@@ -3,6 +3,7 @@ full of robots' runs.
 """
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -20,7 +21,6 @@ from zlib import crc32
 import click
 
 from .. import entry, home, optional
-from ..events import CallError
 from ..labs.base.lab import Lab
 from ..labs.base.spec import Spec
 from ..package_data import ROOT
@@ -29,16 +29,10 @@ from ..runs.driver import Driver
 from ..runs.engine import RunRequest, new_id
 from ..store.event_rows import TRIAL
 from ..studies import plan
-from .run_output import BAD_INPUT, DONE
+from .run_output import BAD_INPUT, DONE, ProgressLine
 
 _FIRST_PORT = 8501
 _PORTS = 100
-
-
-def add(commands: click.Group) -> None:
-    """Add app, open and setup to the group `commands`, in place."""
-    for command in (_app, _open, _setup):
-        commands.add_command(command)
 
 
 @click.command("app", help="Open the app in a browser.")
@@ -73,19 +67,9 @@ def _open(path: Path, port: int | None) -> int:
 @click.argument("part", type=click.Choice(list(optional.PARTS)))
 def _setup(part: str) -> int:
     wanted = optional.PARTS[part]
-    tenths = 0
-
-    def progress(done: int, size: int) -> None:
-        nonlocal tenths
-        if wanted.files and done * 10 >= (tenths + 1) * size > 0:
-            tenths = done * 10 // size
-            print(f"{done / 1e6:.0f} of {size / 1e6:.0f} MB")
-
-    try:
-        where = entry.install_part(wanted, print, progress)
-    except CallError as error:
-        print(error.message, error.hint, sep="\n" if error.hint else "", file=sys.stderr)
-        return BAD_INPUT
+    with contextlib.closing(ProgressLine()) as line:
+        # pip prints its own progress.
+        where = entry.install_part(wanted, print, line if wanted.files else lambda done, size: None)
     print(f"{wanted.title}: ready in {where}")
     return DONE
 
@@ -155,11 +139,6 @@ class _Made(NamedTuple):
     trials: int
 
 
-def add_demo(commands: click.Group) -> None:
-    """Add demo-home to the group `commands`, in place."""
-    commands.add_command(_demo_home)
-
-
 @click.command("demo-home", help="Fill an empty home with finished runs of robots, with at least this many trials.")
 @click.argument("trials", type=click.IntRange(1, 10_000_000))
 def _demo_home(trials: int) -> int:
@@ -212,3 +191,6 @@ def _again(one: _Made, name: str, number: int) -> Iterator[bytes]:
         for old, new in changes.items():
             body = body.replace(old.encode(), new.encode())
         yield body + b',"sum":"%08x"}\n' % crc32(body)
+
+
+COMMANDS = _app, _open, _setup, _demo_home

@@ -12,11 +12,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import click
 
 from .. import entry, home, journal
+from ..datasets.get import mb
 from ..datasets.items import Loaded
 from ..events import Event, Failed, Recorded, Scored, Started, Token
 from ..journal import Journal, JournalFullError, JournalInUseError
@@ -59,6 +60,22 @@ def json_option(printed: str) -> Callable[[Decorated], Decorated]:
 
 
 event_option = json_option("one event per line, as in the journal")
+
+
+@contextlib.contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a new file for writing, which gets its name when all of it is written. Raises click.BadParameter."""
+    if path.exists():
+        raise click.BadParameter(f"{path} already exists: choose another name.")
+    aside = path.with_name(f".{path.name}.part")
+    try:
+        with aside.open("xb") as target:
+            yield target
+        os.replace(aside, path)
+    except OSError as error:
+        raise click.BadParameter(f"{path} cannot be written: {error.strerror or error}.") from None
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def open_run(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:
@@ -201,6 +218,32 @@ def open_fresh_index() -> Iterator[Store]:
             index(store, home.journals())
             index(store, home.recordings(), recordings=True)
         yield store
+
+
+class ProgressLine:
+    """Shows progress on one line of the terminal or, if standard error is not a terminal, a line for each tenth."""
+
+    def __init__(self) -> None:
+        self._shown = -1
+        self._is_terminal = sys.stderr.isatty()
+
+    def __call__(self, done: int, size: int) -> None:
+        """Show that `done` of `size` bytes have arrived; `size` is 0 if it is not known."""
+        share = int(100 * done / size) if size else done // 10**6
+        step = share if self._is_terminal else share - share % 10
+        if step == self._shown:
+            return
+        self._shown = step
+        words = f"{mb(done)} of {mb(size)}" if size else mb(done)
+        if done == size:
+            words += "; checking and unpacking …"
+        print(f"\r{words}" if self._is_terminal else words, end="" if self._is_terminal else "\n", file=sys.stderr)
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        """End the progress line."""
+        if self._is_terminal and self._shown >= 0:
+            print(file=sys.stderr)
 
 
 BEFORE = {"panel": "  ", "remark": "  ", "note": "  ", "card": "  ", "more": "  - ", "doubt": "  - "}

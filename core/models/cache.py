@@ -14,15 +14,16 @@ import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from pydantic import ValidationError
 
 from .. import policy
-from ..events import Asked, CallError, Event, Failed, Model, ModelAnswer, OnText, Request
-from ..runs.fairness import WHOSE, Leave, gated
+from ..events import Asked, Event, Model, ModelAnswer, OnText, Request
+from ..runs.fairness import WHOSE
 from ..transcript import Call, transcript
 from . import errors
+from .endpoint import Endpoint
 from .ids import GIVEN
 
 log = logging.getLogger(__name__)
@@ -185,7 +186,7 @@ def content_of(asked: Request | Asked) -> str:
     return _digest({name: value for name, value in content.items() if value})
 
 
-def _digest(content: dict[str, Any]) -> str:
+def _digest(content: object) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
@@ -196,14 +197,6 @@ def repeatable(request: Request, sent: Mapping[str, Any] | None = None) -> bool:
     if sent:
         return sent.get("temperature") == 0 or "seed" in sent
     return request.sampling.temperature == 0 or request.sampling.seed is not None
-
-
-@runtime_checkable
-class _Sending(Protocol):
-    """A model that is asked over HTTP, and knows which parameters it would send."""
-
-    def would_send(self, request: Request) -> dict[str, Any]:
-        """The parameters that would be sent for this request now, in the form of `ModelAnswer.sent`."""
 
 
 class Cached:
@@ -219,10 +212,6 @@ class Cached:
         self._cache = cache
         self._account = account
 
-    def under(self, leave: Leave) -> Cached:
-        """The same model; a request that is not in the cache is sent only while `leave` allows it."""
-        return Cached(gated(self.model, leave), self._cache, self._account)
-
     @property
     def is_empty(self) -> bool:
         """Whether no answer of any model is stored."""
@@ -230,14 +219,11 @@ class Cached:
 
     async def cached_answer(self, request: Request) -> ModelAnswer | None:
         """The cached answer to the request, or None."""
-        sent = self._would_send(request)
+        sent = self.model.would_send(request) if isinstance(self.model, Endpoint) else {}
         if not repeatable(request, sent):
             return None
         key = key_of(request, self.id, self._account, sent)
         return await asyncio.get_running_loop().run_in_executor(self._cache.thread, self._cache.get, key)
-
-    def _would_send(self, request: Request) -> dict[str, Any]:
-        return self.model.would_send(request) if isinstance(self.model, _Sending) else {}
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         """The cached answer, or a new one, which is then cached if the request is `repeatable`."""
@@ -250,7 +236,7 @@ class Cached:
             return kept.model_copy(update=news)
         answer = await self.model.answer(request, on_text)
         # A parameter that was refused in this very call was not sent.
-        sent = answer.sent if isinstance(self.model, _Sending) else {}
+        sent = answer.sent if isinstance(self.model, Endpoint) else {}
         if not repeatable(request, sent):
             return answer
         key = key_of(request, self.id, self._account, sent)
@@ -313,22 +299,17 @@ class Replay:
         self._given[key] = turn + 1
         call = fitting[turn % len(fitting)]
         if call.answered is None:
-            raise _again(call.failed)
+            assert call.failed is not None
+            raise errors.error_of_journal(call.failed.error)(call.failed.message, call.failed.hint)
         on_text(call.text)
         return call.answered.again(edited=False, at_once=None)
 
 
 def _key(asked: Asked | Request) -> str:
     turns, sampling = [turn.model_dump() for turn in asked.messages], asked.sampling.model_dump(mode="json")
-    content = [asked.role, turns, sampling, asked.repeat]
-    return hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+    return _digest([asked.role, turns, sampling, asked.repeat])
 
 
 def _same(asked: Asked, request: Request) -> bool:
     """Whether `request`, sent to the model that was asked then, is exactly that request (including its JSON schema)."""
     return request.model_copy(update={"model": asked.model}).fingerprint() == asked.fingerprint
-
-
-def _again(failed: Failed | None) -> CallError:
-    assert failed is not None
-    return errors.error_of_journal(failed.error)(failed.message, failed.hint)

@@ -77,7 +77,8 @@ def of_error(error: Exception, config: EndpointConfig, model: str = "") -> CallE
     if isinstance(error.__cause__, safe_http.NotPublicError):
         return failure("not_public", base_url=config.base_url, why=error.__cause__)
     if isinstance(error, openai.APIStatusError):
-        return _of_status(error, config, model)
+        text = f"{error.code} {error.type} {_said(error.body, config)}"
+        return _of_words_and_status(error.status_code, text, error.body, error.response.headers, config, model)
     if isinstance(error, openai.APIConnectionError):
         return _of_connection(error, config)
     if isinstance(error, openai.APIError) and isinstance(error.body, dict | list | str):
@@ -140,14 +141,11 @@ def no_such_model(config: EndpointConfig, model: str, names: Iterable[str], word
     """The failure for a model that does not exist. `names` are the server's models, as far as they are known; the hint
     gives the nearest.
     """
+    preset = config.known_server()
     hint = did_you_mean(model, sorted(names))
-    if not hint:
-        preset = config.known_server()
-        hint = (
-            f"Fetch it: `ollama pull {model}`."
-            if preset is not None and preset.title == "Ollama"
-            else "Press Test connection on the Models page to see which models the server has."
-        )
+    if not hint and preset is not None and preset.title == "Ollama":
+        hint = f"Fetch it: `ollama pull {model}`."
+    hint = hint or "Press Test connection on the Models page to see which models the server has."
     return failure("no_such_model", name=config.name, model=model, said=_quote(words, config), hint=hint)
 
 
@@ -253,11 +251,6 @@ def _retry_in(words: str, body: object) -> float | None:
     return None
 
 
-def _of_status(error: openai.APIStatusError, config: EndpointConfig, model: str) -> CallError:
-    text = f"{error.code} {error.type} {_said(error.body, config)}"
-    return _of_words_and_status(error.status_code, text, error.body, error.response.headers, config, model)
-
-
 def _of_words_and_status(
     status: int, text: str, body: object, headers: Any, config: EndpointConfig, model: str
 ) -> CallError:
@@ -307,12 +300,8 @@ def _of_connection(error: openai.APIConnectionError, config: EndpointConfig) -> 
         return malformed(config, str(cause))
     if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.UnsupportedProtocol):
         preset = config.known_server()
-        start = (
-            preset.start
-            if preset
-            else "Start the server, or correct the address (machine and port) on the Models page."
-        )
-        return failure("nothing_listens", base_url=config.base_url, start=start)
+        otherwise = "Start the server, or correct the address (machine and port) on the Models page."
+        return failure("nothing_listens", base_url=config.base_url, start=preset.start if preset else otherwise)
     if isinstance(error, openai.APITimeoutError):
         return timed_out(config, began=False)
     return broken_off(config)

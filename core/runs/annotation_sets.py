@@ -194,12 +194,17 @@ class AnnotationState:
             return []
         return [page for page in person.assigned if page not in person.answers]
 
-    def taken(self, at: datetime, simulated: bool) -> Counter[str]:
-        """How many people have answered or now have each page. People and simulated people are counted apart."""
-        found: Counter[str] = Counter()
+    def counted(self, simulated: bool) -> Iterator[Annotator]:
+        """Yield the people whose answers count; people and simulated people are counted apart."""
         for person in self.people.values():
-            if bool(person.entered.simulated) == simulated and person.counts:
-                found.update([*person.answers, *self.left(person, at)])
+            if person.counts and bool(person.entered.simulated) == simulated:
+                yield person
+
+    def taken(self, at: datetime, simulated: bool) -> Counter[str]:
+        """How many people have answered or now have each page."""
+        found: Counter[str] = Counter()
+        for person in self.counted(simulated):
+            found.update([*person.answers, *self.left(person, at)])
         return found
 
     def choose(self, person: Annotator, at: datetime, among: Collection[str]) -> tuple[str, ...]:
@@ -207,15 +212,10 @@ class AnnotationState:
         at random among equals.
         """
         taken = self.taken(at, bool(person.entered.simulated))
-        groups = {self.pages[one].group: self.pages[one].arm for one in [*person.answers, *person.assigned]}
-        free = [
-            page
-            for page in self.made.pages
-            if page.id in among
-            and taken[page.id] < self.made.per_item
-            and page.id not in person.answers
-            and page.id not in person.assigned
-        ]
+        theirs = dict.fromkeys([*person.answers, *person.assigned])
+        groups = {self.pages[one].group: self.pages[one].arm for one in theirs}
+        others = (page for page in self.made.pages if page.id in among and page.id not in theirs)
+        free = [page for page in others if taken[page.id] < self.made.per_item]
         free.sort(key=lambda page: (taken[page.id], unit_number(f"{self.made.seed}|{person.id}|{page.id}")))
         chosen: list[str] = []
         for page in free:
@@ -227,18 +227,14 @@ class AnnotationState:
 
     def answers(self, simulated: bool = False) -> Iterator[tuple[Annotator, AnnotationPlace, str]]:
         """Yield each answer that counts: who gave it, what it is about, and the chosen option."""
-        for person in self.people.values():
-            if person.counts and bool(person.entered.simulated) == simulated:
-                for page, words in person.answers.items():
-                    for place, word in zip(self.pages[page].places, words, strict=False):
-                        yield person, place, word
+        for person in self.counted(simulated):
+            for page, words in person.answers.items():
+                for place, word in zip(self.pages[page].places, words, strict=False):
+                    yield person, place, word
 
     def done(self, simulated: bool = False) -> int:
         """How many pages have all the people that they need."""
-        found: Counter[str] = Counter()
-        for person in self.people.values():
-            if bool(person.entered.simulated) == simulated and person.counts:
-                found.update([*person.answers])
+        found = Counter(page for person in self.counted(simulated) for page in person.answers)
         return sum(found[page] >= self.made.per_item for page in self.pages)
 
 
@@ -252,10 +248,11 @@ class LiveSet:
         self.path = path
         self._tail = journal.Tail(path)
         self._lock = threading.RLock()
-        started, made, *events = [*self._tail.news().events, None, None]
-        if not isinstance(started, Started) or not isinstance(made, Recorded) or made.record != name_of(SetMade):
-            raise AnnotationError(f"{path.name} contains no annotation set.")
-        self._state: AnnotationState
+        match self._tail.news().events:
+            case [Started(), Recorded() as made, *events] if made.record == name_of(SetMade):
+                pass
+            case _:
+                raise AnnotationError(f"{path.name} contains no annotation set.")
         try:
             self._state = AnnotationState(path.stem, SetMade.model_validate(made.data))
         except ValidationError:
@@ -263,8 +260,7 @@ class LiveSet:
                 f"The annotation set {path.stem} cannot be read by this version of the app."
             ) from None
         for event in events:
-            if event is not None:
-                self._state.apply(event)
+            self._state.apply(event)
 
     @property
     def state(self) -> AnnotationState:
@@ -350,16 +346,14 @@ class LiveSet:
             if self.state.people[id].status != status:
                 self._write(PersonEnded(status=status), id)
 
-    def keep(self, id: str, record: Frozen, at: datetime | None = None) -> None:
-        """Write a record about a person, which happened `at` that time. For imports."""
+    def keep(self, id: str, record: Frozen) -> None:
+        """Write a record about a person. For imports."""
         with self._lock:
-            self._write(record, id, at)
+            self._write(record, id)
 
-    def _write(self, record: Frozen, by: str, at: datetime | None = None) -> None:
+    def _write(self, record: Frozen, by: str) -> None:
         """Append a record. Raises JournalInUseError if another process keeps writing, and JournalFullError."""
         event = recorded(self.path.stem, record, name_of(type(record)), by=by)
-        if at is not None:
-            event = event.model_copy(update={"at": at})
         for attempt in range(_TRIES):
             try:
                 with Journal(self.path) as written:

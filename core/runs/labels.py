@@ -4,7 +4,6 @@ journal of their own, `<run>~labels-<who>.jsonl`, so that nobody overwrites anot
 
 from __future__ import annotations
 
-import os
 import re
 import string
 import tomllib
@@ -16,7 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
-from .. import home, journal
+from .. import files, home, journal
 from ..errors import ExplainError
 from ..events import Frozen, Recorded
 from ..journal import NewerSchemaError
@@ -151,10 +150,6 @@ class SchemeError(ExplainError, ValueError):
     """The file of label schemes is invalid; the message names the file and the line."""
 
 
-def _is_named(name: str) -> bool:
-    return bool(_NAME.fullmatch(name))
-
-
 class Scheme(Frozen):
     """A label scheme. `labels` has the key of each label; `several`: a case may have more than one of them."""
 
@@ -166,7 +161,7 @@ class Scheme(Frozen):
     @model_validator(mode="after")
     def _check(self) -> Scheme:
         for name in (self.name, *self.labels):
-            if not _is_named(name):
+            if not _NAME.fullmatch(name):
                 raise ValueError(
                     f"{name!r} is not a valid name: use letters, digits, spaces, hyphens, at most {LONGEST_TAG}."
                 )
@@ -243,10 +238,8 @@ def save(text: str) -> tuple[Scheme, ...]:
     """Store the text as the file of label schemes, once it is valid. Raises SchemeError and DataDirError."""
     found = read(text)
     file = path()
-    aside = file.with_name(f".{file.name}.part")
     try:
-        aside.write_text(text, encoding="utf-8")
-        os.replace(aside, file)
+        home.write(file, text.encode())
     except OSError as error:
         raise SchemeError(f"{file} cannot be written: {error.strerror or error}.") from None
     return found
@@ -343,16 +336,12 @@ def guessed(folder: Path, pack: str) -> Guessed:
 
 def guesses(path: Path) -> tuple[Guess, ...]:
     """The guesses in a game's journal, in order, the first for each trial; unreadable ones are left out."""
-    try:
-        now = path.stat()
-    except OSError:
-        return ()
-    return _guesses(path, now.st_mtime_ns, now.st_size)
+    return _guesses(path, files.stamp(path))
 
 
 @lru_cache(maxsize=2_048)
-def _guesses(path: Path, modified: int, size: int) -> tuple[Guess, ...]:
-    """The guesses of a journal with that modification time and size, cached."""
+def _guesses(path: Path, stamp: tuple[int, int]) -> tuple[Guess, ...]:
+    """The guesses of a journal in that state, cached."""
     return tuple(_read(path))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from .. import home, journal
+from .. import files, home, journal
 from ..errors import ExplainError
 from ..events import Event, Finished, Frozen, Recorded, Shared, Started
 from ..journal import Fault, NewerSchemaError, Tail
@@ -62,16 +62,12 @@ def is_shared(path: Path) -> bool:
 
 def events_in(path: Path) -> tuple[Event, ...]:
     """The events of a small journal, read again only after it has changed; empty if there is no such file."""
-    try:
-        now = path.stat()
-    except FileNotFoundError:
-        return ()
-    return _read(path, now.st_mtime_ns, now.st_size)
+    return _read(path, files.stamp(path))
 
 
 @lru_cache(maxsize=2_048)
-def _read(path: Path, changed: int, size: int) -> tuple[Event, ...]:
-    return tuple(journal.read(path).events)
+def _read(path: Path, stamp: tuple[int, int]) -> tuple[Event, ...]:
+    return tuple(journal.read(path).events) if path.exists() else ()
 
 
 # A run as a viewer sees it, whichever process writes its journal.
@@ -86,14 +82,8 @@ class Watch:
     def __init__(self, path: Path, partial: Callable[[], dict[str, str]], case: str) -> None:
         self._tail = Tail(path)
         self._partial = partial
-        self._case = case
-        self.transcript = self._empty()
-
-    def _empty(self) -> Transcript:
-        if not self._case:
-            return Transcript()
-        kept = {"", self._case, *ancestors(self._case)}
-        return Transcript(keep=lambda place: place in kept)
+        kept = {"", case, *ancestors(case)}
+        self.transcript = Transcript(keep=lambda place: place in kept) if case else Transcript()
 
     def refresh(self) -> bool:
         """Read what is new; returns whether there was anything. Raises FileNotFoundError."""
@@ -174,6 +164,12 @@ class RunLibrary:
                 f"The settings of {run_id} cannot be read by this version of the app: {why}"
             ) from None
 
+    def changeable_path(self, run_id: str, words: str) -> Path:
+        """The same for a run that can be changed. Raises RunNotFoundError, with these `words`, for a recording."""
+        if self.is_recording(run_id):
+            raise RunNotFoundError(f"{run_id} is a recording, which {words}.")
+        return self.local_path(run_id)
+
     def owner(self, run_id: str) -> str:
         """The name of the run's owner; empty for a run of the command line. Raises RunNotFoundError."""
         if run_id not in self._owners:
@@ -211,10 +207,9 @@ class RunLibrary:
 
     def case(self, run_id: str, case: str) -> Transcript:
         """One case of a run and how the others ended; the rest of the journal is not read. Raises RunNotFoundError."""
-        path = self.path(run_id)
+        path, kept = self.path(run_id), {"", case, *ancestors(case)}
         with of_today():
-            part = journal.read_part(path, ["", case, *ancestors(case)]).events
-        kept = {"", case, *ancestors(case)}
+            part = journal.read_part(path, kept).events
         state = Transcript(keep=lambda place: place in kept)
         for event in part:
             state.apply(event)

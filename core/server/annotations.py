@@ -79,63 +79,46 @@ class Annotations:
         said = self._said(run_id, who)
         return self._journals.owner(said.stem) if said.exists() and not journal.is_blank(said) else None
 
-    def events(self, run_id: str, who: str) -> list[Event]:
+    def events(self, run_id: str, who: str) -> list[Recorded]:
         """What that person said about the run. Raises RunNotFoundError."""
-        said = self._said(run_id, who)
-        return [event for event in journal.read(said).events if event.kind == "recorded"] if said.exists() else []
-
-    def cached_events(self, run_id: str, who: str) -> tuple[Recorded, ...]:
-        """What that person said about the run, cached in memory until it changes. Raises RunNotFoundError."""
-        return tuple(event for event in library.events_in(self._said(run_id, who)) if isinstance(event, Recorded))
+        return _recorded(self._said(run_id, who))
 
     def labels(self, run_id: str) -> dict[str, list[Recorded]]:
         """The labels of the run's cases and trials (`core.runs.labels`), by the name under which each person labels.
         Raises RunNotFoundError.
         """
         name = self._journals.path(run_id).stem
-        said = {path: journal.read(path).events for path in sorted(self._journals.folder.glob(f"{name}~{BY}*.jsonl"))}
-        return {
-            path.stem.partition("~")[2]: [event for event in events if isinstance(event, Recorded)]
-            for path, events in said.items()
-        }
+        paths = sorted(self._journals.folder.glob(f"{name}~{BY}*.jsonl"))
+        return {path.stem.partition("~")[2]: _recorded(path) for path in paths}
 
     def share(self, run_id: str, shared: bool) -> None:
         """Let everyone view a run, or only its owner again. Raises RunNotFoundError."""
-        if self._journals.is_recording(run_id):
-            raise library.RunNotFoundError(f"{run_id} is a recording, which everyone may open.")
-        path = library.shared_path(self._journals.local_path(run_id))
+        path = library.shared_path(self._journals.changeable_path(run_id, "everyone may open"))
         self._add(run_id, path, Shared(run=path.stem, shared=shared))
 
     def seal(self, run_id: str, sealed: bool) -> None:
         """Seal a run, so that others see only what they have predicted, or unseal it. Raises RunNotFoundError."""
-        if self._journals.is_recording(run_id):
-            raise library.RunNotFoundError(f"{run_id} is a recording, which everyone may open.")
-        path = library.sealed_path(self._journals.local_path(run_id))
+        path = library.sealed_path(self._journals.changeable_path(run_id, "everyone may open"))
         self._add(run_id, path, recorded(path.stem, Sealing(sealed=sealed), "run"))
 
     def save_run_settings(self, run_id: str, kept: Kept, owner: str = "") -> None:
         """Set the run's title and whether it is hidden. Raises RunNotFoundError."""
-        if self._journals.is_recording(run_id):
-            raise library.RunNotFoundError(f"{run_id} is a recording, which cannot be changed.")
-        path = library.kept_path(self._journals.local_path(run_id))
+        path = library.kept_path(self._journals.changeable_path(run_id, "cannot be changed"))
         self._add(run_id, path, recorded(path.stem, kept, "run"), owner)
 
     def run_settings(self, run_id: str) -> Kept:
         """The title that the owner gave the run, and whether they hid it. Raises RunNotFoundError."""
-        path = library.kept_path(self._journals.local_path(run_id))
-        said = journal.read(path).events if path.exists() else []
-        return Kept.model_validate(said[-1].data) if said and isinstance(said[-1], Recorded) else Kept()
+        said = _recorded(library.kept_path(self._journals.local_path(run_id)))
+        return Kept.model_validate(said[-1].data) if said else Kept()
 
     def delete(self, run_id: str, who: str = "") -> None:
         """Delete the run with all that was said about it, so that nothing of it is left in the home. `who` may restore
         it until this process ends or a hundred other runs were deleted. Raises RunNotFoundError, and JournalInUseError
         if the run is in progress.
         """
-        path = self._journals.path(run_id)
-        if self._journals.is_recording(run_id):
-            raise library.RunNotFoundError(f"{run_id} is a recording, which cannot be deleted.")
+        path = self._journals.changeable_path(run_id, "cannot be deleted")
         # The lock keeps others from continuing the run meanwhile.
-        with Journal(self._journals.local_path(run_id)):
+        with Journal(path):
             # The cached answers of a run that a later version wrote stay.
             with suppress(NewerSchemaError):
                 self._forget(journal.read(path).events)
@@ -181,3 +164,8 @@ class Annotations:
 
     def _said(self, run_id: str, who: str) -> Path:
         return library.said_path(self._journals.local_path(run_id), who)
+
+
+def _recorded(path: Path) -> list[Recorded]:
+    """What is said in a journal about a run."""
+    return [event for event in library.events_in(path) if isinstance(event, Recorded)]

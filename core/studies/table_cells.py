@@ -219,7 +219,7 @@ def moved(cells: Sequence[Row]) -> tuple[list[Row], str]:
 def _of_group(lab: Lab, frame: DataFrame) -> Iterable[Row]:
     choices = ["rules", *(name for name in lab.studies.choices if name in frame and frame[name].nunique() > 1)]
     settings = frame.fillna(dict.fromkeys(choices, ""))
-    ways = multiverse(settings, choices, outcome="value")
+    ways = multiverse(settings, choices)
     values = ways.universes["value"].dropna()
     complete = bool(frame["complete"].all())
     counted, items = int(ways.universes["n"].max()), int(frame["item"].nunique())
