@@ -66,8 +66,8 @@ class Rows:
         self.put("faults", {"run": run["run"], "line": line, "reason": reason})
 
     def to_arrow(self) -> dict[str, pa.Table]:
-        """The rows as Arrow tables, by table. They are taken out of `by_table` one table after another, so that rows and
-        Arrow tables are not all in memory together.
+        """The rows as Arrow tables, by table. They leave `by_table` one table after another, so that rows and Arrow
+        tables are not all in memory together.
         """
         import pyarrow as pa
 

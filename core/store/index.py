@@ -21,7 +21,7 @@ from ..events import Answered, Event, Failed, Recorded
 from . import index_workers
 from .event_rows import BEGUN, RESULT, Row, Rows, new_run, refresh
 from .index_workers import ReadJournals
-from .store import SMALL, Store
+from .store import Store
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,6 +35,9 @@ BLOCK = 20_000
 
 LARGE = 50_000
 """The same for rows from worker processes, which take less memory: DuckDB then writes each page of a table once."""
+
+INSERTING = "200MB"
+"""The memory that DuckDB may use while rows from worker processes are inserted."""
 
 _ENDING = ".jsonl"
 
@@ -229,7 +232,7 @@ class Index:
         tried: set[str] = set()
         if not index_workers.are_worth([size for _, _, size in new]):
             return unreadable, tried
-        with self.store.frugal(SMALL), closing(index_workers.read_all(self.store, new, self._recordings)) as read:
+        with self.store.frugal(INSERTING), closing(index_workers.read_all(self.store, new, self._recordings)) as read:
             for one in read:
                 batch.add_tables(one)
                 unreadable |= one.unreadable
