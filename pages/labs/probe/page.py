@@ -21,12 +21,11 @@ from core.labs.probe.lab import LAB
 from core.labs.probe.reliability.lab import LAB as RELIABILITY
 from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, ProbeSpec
-from core.runs.library import RunNotFoundError
 from core.text.embed import NoEncoderError
 from core.text.templates import PROMPTS
 from core.transcript import Transcript
 from pages import lab as driver
-from pages.components import lab_page, session, widgets
+from pages.components import lab_page, widgets
 from pages.components.lab_page import FormPlaces, LabPage, NextRun
 from pages.components.tables import draw_published
 from pages.components.throttle import waits
@@ -357,15 +356,6 @@ def _next(spec: ProbeSpec) -> dict[str, object]:
     return {"seed": seed, "function": "", "find_dir": None, "title": fresh.title}
 
 
-def _other(run_id: str) -> ProbeReport | None:
-    try:
-        state = session.run(run_id).watch().transcript
-    except RunNotFoundError:
-        return None
-    view: ProbeReport = LAB.view(state.case(state.only))
-    return view
-
-
 class ProbePage(ProbeForm):
     """The page of Probe."""
 
@@ -454,7 +444,7 @@ class ProbePage(ProbeForm):
             spec.beside
             and not is_drawn(view.interpretation)
             and view.truth is not None
-            and (other := _other(spec.beside)) is not None
+            and (other := turn.report_of(spec.beside)) is not None
         ):
             turn.compare_figures(view, other)
         if self.sealed(view, False):

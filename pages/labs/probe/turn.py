@@ -108,15 +108,21 @@ def _others(view: ProbeReport) -> Iterator[tuple[str, ProbeReport]]:
     """Yield the runs to show beside this one, if they are about the same function."""
     beside = view.spec.beside if view.spec else ""
     for run in dict.fromkeys([*filter(None, [beside]), *_against()][:MOST]):
-        try:
-            state = session.run(run).watch().transcript
-        except RunNotFoundError:
-            continue
-        if state.started is None or state.started.lab != LAB.name:
-            continue
-        other: ProbeReport = LAB.view(state.case(state.only))
-        if other.truth is None or (view.truth and other.truth.y == view.truth.y):
+        other = report_of(run)
+        if other and (other.truth is None or (view.truth and other.truth.y == view.truth.y)):
             yield run, other
+
+
+def report_of(run_id: str) -> ProbeReport | None:
+    """Return the report on another run; None if the visitor may not see it, or if it is not one of this lab."""
+    try:
+        state = session.run(run_id).watch().transcript
+    except RunNotFoundError:
+        return None
+    if state.started is None or state.started.lab != LAB.name:
+        return None
+    report: ProbeReport = LAB.view(state.case(state.only))
+    return report
 
 
 # The end.
