@@ -235,8 +235,8 @@ class _Labelling:
         self.visit = session.runs()
         run = self.visit.run(run_id)
         self.own = run.label_of(case, trial)
-        others = () if is_blind() else run.labels().keys() - {self.visit.labeller}
-        self.others = [said for who in sorted(others) if (said := run.label_of(case, trial, who)) != Label()]
+        others = [] if is_blind() else [who for who in run.labels() if who != self.visit.labeller]
+        self.others = [said for who in others if (said := run.label_of(case, trial, who)) != Label()]
         self.store = _store()
         self.viewer = session.viewer()
 
