@@ -194,17 +194,16 @@ class Opening(Frozen):
     again: bool = False
 
 
-class Joining(Frozen):
-    """Somebody joins."""
-
-    code: Annotated[str, Field(max_length=20)]
-    nickname: Annotated[str, Field(max_length=200)] = ""
-
-
 class InRoom(Frozen):
     """What is said to the room with that code."""
 
     code: Annotated[str, Field(max_length=20)]
+
+
+class Joining(InRoom):
+    """Somebody joins."""
+
+    nickname: Annotated[str, Field(max_length=200)] = ""
 
 
 class OnCard(InRoom):
