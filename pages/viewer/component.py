@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -141,13 +141,6 @@ def game(pack: Pack, key: str) -> None:
 # The chart to draw on, as a Streamlit component (draw.js).
 
 
-class SketchInput(NamedTuple):
-    """What a person did, reported once: the x they query, or the values of the curve they submit."""
-
-    asked: float | None
-    curve: list[float] | None
-
-
 @cache
 def _chart() -> Any:
     style, script = drawing_files()
@@ -165,10 +158,11 @@ def drawing(
     x_ends: tuple[float, float],
     y_ends: tuple[float, float] | None = None,
     curves: Sequence[Curve] = (),
-) -> SketchInput:
+) -> tuple[float | None, list[float] | None]:
     """Draw the chart of a run. `points` are the values queried so far, `calls` is the number of queries allowed, of
     which `left` remain. A submitted curve has `many` values, evenly spaced over `x_ends`. If there are `curves` the
-    round is over: they are drawn one after another.
+    round is over: they are drawn one after another. Returns, once, the x that a person queries, or the values of the
+    curve that they submit.
     """
     data = {
         "run": run,
@@ -182,4 +176,4 @@ def drawing(
         "curves": [curve.model_dump(mode="json") for curve in curves],
     }
     given = _chart()(data=data, key=f"draw-{run}", on_asked_change=lambda: None, on_drawn_change=lambda: None)
-    return SketchInput(given.asked, given.drawn)
+    return given.asked, given.drawn
