@@ -16,8 +16,8 @@ from core.labs.ask import qualification, tasks, world
 from core.labs.ask.controls import AskRobot
 from core.labs.ask.gain_controls import worthless
 from core.labs.ask.lab import LAB
-from core.labs.ask.parse import Pair, text_of
-from core.labs.ask.records import Counterfactual, Examined
+from core.labs.ask.parse import text_of
+from core.labs.ask.records import Counterfactual, CounterfactualPair, Examined
 from core.labs.ask.tasks import (
     CARDS,
     ONE,
@@ -546,7 +546,7 @@ def _add_by_hand(run_id: str, view: AskView, of: str) -> None:
         else:
             parts = {"context": "The post", "response_1": "Response 1", "response_2": "Response 2"}
             own = {field: st.text_area(name, key=f"own-{field}").strip() for field, name in parts.items()}
-            own["text"] = text_of(Pair(**own)) if all(own.values()) else ""
+            own["text"] = text_of(CounterfactualPair(**own)) if all(own.values()) else ""
         if st.form_submit_button("Add", icon=":material/add:", key="add") and own["text"]:
             record = Counterfactual.model_validate({"origin": "hand", **own})
             if resume(run_id, UserInput(view.log.case, record, "hand-{n}")):
