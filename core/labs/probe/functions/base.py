@@ -111,11 +111,6 @@ class FindFunction(Frozen):
         """Everything that was sampled for this function, by name."""
 
     @property
-    def domain(self) -> tuple[float, float] | None:
-        """Where the function is meant to be probed, both ends included; None if inputs are words."""
-        return None
-
-    @property
     def is_stochastic(self) -> bool:
         """Whether two calls with one input may differ."""
         return False
