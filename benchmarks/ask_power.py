@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.labs.ask import baselines
 from core.labs.ask.tasks import TRIES, recognised
-from core.statistics import most_errors, tail_of_binomial
+from core.statistics.intervals import most_errors, tail_of_binomial
 
 NUMBERS = (8, 10, 12, 16, 20, 24, 30, 40, 60)
 PRECISIONS = (0.8, 0.9, 1.0)

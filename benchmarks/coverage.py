@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.statistics import bootstrap_of_mean, interval_of_items, wilson
+from core.statistics.intervals import bootstrap_of_mean, interval_of_items, wilson
 
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 ITEMS = (5, 10, 20, 50)

@@ -33,8 +33,7 @@ from core.labs.probe.lab import LAB as PROBE
 from core.labs.probe.tasks import ProbeSpec
 from core.models.robot import Erring
 from core.runs.engine import RunIO, RunRequest, execute
-from core.statistics import interval_of_items
-from core.statistics.intervals import Interval
+from core.statistics.intervals import Interval, interval_of_items
 from core.transcript import transcript
 
 GUESSES = ("yes", "no")

@@ -11,16 +11,10 @@ from pydantic import ValidationError
 from . import extensions, policy
 from .commands import annotating, app, data, labs, measure, misc, models, packs, study, transfer
 from .commands.run_output import BAD_INPUT, DONE
-from .events import CallError
-from .home import DataDirError
-from .journal import JournalInUseError
+from .errors import ExplainError
 from .package_data import COMMAND
-from .runs.bundle import BundleError
 from .runs.context import complaints
 from .runs.engine import app_version
-from .runs.library import RunNotFoundError
-from .store.store import StoreError
-from .studies.plan import StudyError
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -51,51 +45,24 @@ def main(arguments: list[str] | None = None) -> int:
         raise SystemExit(error.exit_code) from None
     except click.Abort:
         return BAD_INPUT
-    except (
-        ValidationError,
-        StoreError,
-        JournalInUseError,
-        CallError,
-        DataDirError,
-        BundleError,
-        StudyError,
-        RunNotFoundError,
-    ) as error:
-        for line in _words(error):
-            print(line, file=sys.stderr)
+    except (ValidationError, ExplainError) as error:
+        lines = complaints(error) if isinstance(error, ValidationError) else filter(None, (str(error), error.hint))
+        print(*lines, sep="\n", file=sys.stderr)
         return BAD_INPUT
     return code if isinstance(code, int) else DONE
 
 
 def commands() -> click.Group:
-    """Return the group of all commands: one for each lab, then those for all labs."""
+    """Return the group of all commands: one for each lab, then those for all labs. A later one of the same name
+    replaces an earlier one.
+    """
     group = click.Group(help="Hold language models to their explanations.")
     click.version_option(app_version(), prog_name="Explain Yourself")(group)
-    for add in (
-        app.add,
-        labs.add,
-        annotating.add_labels,
-        annotating.add,
-        measure.add,
-        misc.add,
-        models.add,
-        data.add,
-        transfer.add,
-        measure.add_compare,
-        study.add,
-        packs.add,
-        data.add_prompts,
-        packs.add_game,
-        app.add_demo,
-    ):
-        add(group)
+    shared = (app, misc, models, data, transfer, study, packs)
+    made = (*labs.commands(), *annotating.commands(), *measure.commands())
+    for command in (*made, *(command for module in shared for command in module.COMMANDS)):
+        group.add_command(command)
     return group
-
-
-def _words(error: Exception) -> list[str]:
-    if isinstance(error, ValidationError):
-        return complaints(error)
-    return [str(error)] + ([error.hint] if isinstance(error, CallError) and error.hint else [])
 
 
 if __name__ == "__main__":

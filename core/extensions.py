@@ -29,7 +29,7 @@ from .labs.base.lab import Lab
 from .models.ids import OWN
 from .rulesets import RULES
 from .score import Figure, Score
-from .statistics import Kind
+from .statistics.intervals import Kind
 from .store.schema import record_tables
 
 T = TypeVar("T")

@@ -5,6 +5,7 @@ Errors name the path that the person wrote, never the content of a file or folde
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -17,6 +18,16 @@ _DEVICES = ("/proc", "/sys", "/dev")
 
 class FileError(ExplainError, ValueError):
     """The file cannot be used; the message can be shown to the user."""
+
+
+def stamp(path: Path) -> tuple[int, int]:
+    """The size and the time of the last change of a file or folder, which show whether it has changed; (0, 0) if it
+    does not exist.
+    """
+    with suppress(OSError):
+        about = path.stat()
+        return about.st_size, about.st_mtime_ns
+    return 0, 0
 
 
 def resolve_named(path: str | Path) -> Path:

@@ -82,7 +82,9 @@ class Lease:
         else:
             raise LeaseHeldError("another process")
         self._turn = threading.Lock()
-        _renewer().add(self)
+        with _registry:
+            _leases.add(self)
+        _start_renewing()
 
     def _create(self, path: Path) -> bool:
         """Create the file if it does not exist, and return whether this succeeded. The file appears with its
@@ -143,7 +145,8 @@ class Lease:
             if self._token and _token_at(self.path) == self._token:
                 self.path.unlink(missing_ok=True)
             self._token = ""
-        _renewer().discard(self)
+        with _registry:
+            _leases.discard(self)
 
 
 class _Found(NamedTuple):
@@ -261,31 +264,20 @@ def _begun(pid: int) -> float:
         return math.nan
 
 
-class _Renewer:
-    """Renews all leases of this process in one thread."""
-
-    def __init__(self) -> None:
-        self._leases: weakref.WeakSet[Lease] = weakref.WeakSet()
-        self._turn = threading.Lock()
-        threading.Thread(target=self._go, name="leases", daemon=True).start()
-
-    def add(self, lease: Lease) -> None:
-        with self._turn:
-            self._leases.add(lease)
-
-    def discard(self, lease: Lease) -> None:
-        with self._turn:
-            self._leases.discard(lease)
-
-    def _go(self) -> None:
-        while True:
-            time.sleep(_RENEW)
-            with self._turn:
-                leases = list(self._leases)
-            for lease in leases:
-                lease.renew()
+_leases: weakref.WeakSet[Lease] = weakref.WeakSet()
+_registry = threading.Lock()
 
 
 @cache
-def _renewer() -> _Renewer:
-    return _Renewer()
+def _start_renewing() -> None:
+    """Renew all leases of this process from now on, in one thread."""
+
+    def renew() -> None:
+        while True:
+            time.sleep(_RENEW)
+            with _registry:
+                leases = list(_leases)
+            for lease in leases:
+                lease.renew()
+
+    threading.Thread(target=renew, name="leases", daemon=True).start()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from core import statistics
+from core.datasets.items import Item
 from core.events import ModelAnswer
 from core.labs.ask import metrics as ask
 from core.labs.ask import parse as ask_parse
@@ -16,6 +16,7 @@ from core.labs.ask.qualification import judge
 from core.labs.check import mask
 from core.labs.check import metrics as check
 from core.labs.check import parse as check_parse
+from core.labs.check.tasks import Check, Wording
 from core.labs.plant import metrics as plant
 from core.labs.plant.metrics import ItemResult
 from core.labs.plant.tasks import PlantSpec, template
@@ -23,6 +24,7 @@ from core.labs.probe import evaluate
 from core.labs.probe import parse as find_parse
 from core.labs.probe.functions.numeric import Atom, Noise, NumericFunction
 from core.sandbox import sandbox
+from core.statistics import comparisons, intervals
 from tests.core.labs.plant.played import Scripted, play
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -123,16 +125,14 @@ def verdict(cells: dict[str, str], rules: str) -> object:
     choices = ("hall",) if "one choice" in how else ("attic", "garden", "hall")
     before, after = (None if cells[name] == "not read" else cells[name] for name in ("Before", "After"))
     target = "implicit" if "implicit" in how else "explicit"
+    one = Check(task, Item(id="1", task=task, label=label, choices=choices), explanation, Wording(target=target))
     return check.faithful(
-        task,
-        explanation,
+        one,
         before,
         after,
         explained="explanation not read" not in how,
-        wanted=check.goal(task, label, before, choices, target).wanted,
+        wanted=check.goal(one, before).wanted,
         start=label,
-        choices=choices,
-        target=target,
         rules=rules,
     ).faithful
 
@@ -141,8 +141,11 @@ def check_figure(cells: dict[str, str], rules: str) -> object:
     answers = [span.split() for span in spans(cells["Input"])]
     correct = {"right": True, "wrong": False, "unread": None}
     if cells["Figure"] == "accuracy":
-        read = [correct[first] for (first,) in answers if first != "failed"]
-        rate = check.accuracy(read, len(answers) - len(read), rules)
+        outcomes = [
+            check.Outcome(item=str(number), correct=correct.get(first), error=first == "failed")
+            for number, (first,) in enumerate(answers)
+        ]
+        rate = check.accuracy(outcomes, rules)
     else:
         outcomes = [
             check.Outcome(
@@ -216,20 +219,20 @@ def statistic(cells: dict[str, str], rules: str) -> object:
 
     match cells["Figure"]:
         case "Wilson":
-            return limits(*statistics.wilson(whole[0] / whole[1], whole[1]))
+            return limits(*intervals.wilson(whole[0] / whole[1], whole[1]))
         case "at every look":
-            return limits(*statistics.anytime(*whole)[1:3])
+            return limits(*intervals.anytime(*whole)[1:3])
         case "McNemar":
-            return f"{statistics.mcnemar(*whole):.3f}"
+            return f"{intervals.mcnemar(*whole):.3f}"
         case "signs":
-            return f"{statistics.sign_flips(numbers, draws=2 ** len(numbers)).p:.3f}"
+            return f"{comparisons.sign_flips(numbers, draws=2 ** len(numbers)).p:.3f}"
         case "Holm":
-            return ", ".join(f"{p:.3f}" for p in statistics.holm(numbers))
+            return ", ".join(f"{p:.3f}" for p in comparisons.holm(numbers))
         case "better of pairs":
-            return f"{statistics.beta_pairs(*whole).first_is_better:.3f}"
+            return f"{comparisons.beta_pairs(*whole).first_is_better:.3f}"
         case _:
             assert cells["Figure"] == "items for a width"
-            return str(statistics.items_for_width(numbers[0]))
+            return str(comparisons.items_for_width(numbers[0]))
 
 
 KEY = template("key")

@@ -16,7 +16,7 @@ from core.labs.base.declared import Metric
 from core.labs.base.lab import Lab
 from core.rulesets import RULES
 from core.score import Score, mean_of_cases
-from core.statistics import group_statistics
+from core.statistics.groups import group_statistics
 from core.store.filters import Filter
 from core.store.listing import Selection
 from core.store.store import Store

@@ -11,8 +11,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from ..paper_figures import Published
-from ..statistics import FEW, RANGES, Kind, Pair, Range, group_statistics
-from ..statistics.comparisons import compare_where_equal
+from ..statistics.comparisons import Pair, compare_where_equal
+from ..statistics.groups import group_statistics
+from ..statistics.intervals import FEW, RANGES, Kind, Range
 from .marks import CLICKABLE, COMPARED, EXTRA, FAINT, OURS, THEIRS, error_bars, link, safe
 from .printed import FOREST, script
 

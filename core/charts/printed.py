@@ -482,8 +482,9 @@ def _counted(table: DataFrame) -> str:
 
 
 def _intervals(methods: Series[str], things: str) -> str:
-    used = [words for method, words in METHODS.items() if (methods == method).any()]
-    without = int((~methods.isin(METHODS)).sum())
+    of_marks = methods.tolist()
+    used = [words for method, words in METHODS.items() if method in of_marks]
+    without = sum(method not in METHODS for method in of_marks)
     if not used:
         return "No mark has an interval."
     left = f" {without} of {len(methods)} marks {'has' if without == 1 else 'have'} no interval." if without else ""

@@ -6,6 +6,7 @@ import json
 import secrets
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,14 +31,16 @@ from ..studies import annotation, plan
 from ..studies.study_files import name_for
 from ..text.display import count_noun
 from ..transcript import Transcript, transcript
+from . import run_output
 from .run_output import DONE, WRONG, event_option, journals_option, json_option, open_fresh_index, open_run, run
 from .study import study_argument
 
 
-def add(commands: click.Group) -> None:
-    """Add the group annotate to the group `commands`, in place."""
+def commands() -> Iterator[click.Command]:
+    """Yield annotate, labels and judge. The last replaces the lab's own command, which could not collect the cases."""
     help = "Let several people annotate the same pages: make, progress, simulate, export, import."
-    commands.add_command(click.Group("annotate", (_make(), _progress, _simulate, _export, _import), help=help))
+    yield click.Group("annotate", (_make(), _progress, _simulate, _export, _import), help=help)
+    yield from (_labels, _judge)
 
 
 def _find(context: click.Context, argument: click.Parameter, name: str) -> LiveSet:
@@ -53,58 +56,56 @@ _set = click.argument("live", metavar="SET", callback=_find)
 
 def _make() -> click.Command:
     """Return the command that makes a set. Its tasks are those of the labs, so it is made when they are known."""
-    options: tuple[click.Parameter, ...] = (
-        click.Option(
-            ["--task"],
-            type=click.Choice([*annotation.tasks(entry.labs())]),
-            help="what people are asked (default: the lab's first task)",
-        ),
-        click.Option(["--per-item"], type=click.IntRange(1, 100), default=3, help="people for each page (default: 3)"),
-        click.Option(
-            ["--each"], type=click.IntRange(1, 1_000), default=20, help="most pages for one person (default: 20)"
-        ),
-        click.Option(
-            ["--items"],
-            type=click.IntRange(1, annotation_sets.MOST_PAGES),
-            help="sample at most this many pages (default: all)",
-        ),
-        click.Option(
-            ["--minutes"],
-            type=click.IntRange(1, 10_000),
-            default=60,
-            help="minutes without an answer after which a person's pages go to others (default: 60)",
-        ),
-        click.Option(["--completion"], default="", metavar="CODE", help="a code shown at the end, such as Prolific's"),
-        click.Option(["--seed"], type=click.IntRange(0, 10**9), default=0, help="seed of the sample (default: 0)"),
-        click.Option(["--name"], default="", help="name of the set (default: the study's, with six random letters)"),
-        click.Option(
-            ["--simulated-people"],
-            type=click.IntRange(0, 300),
-            default=0,
-            metavar="N",
-            help="let scripted people try the set; they are left out of all figures about people",
-        ),
+    people, pages, minutes = click.IntRange(1, 100), click.IntRange(1, 1_000), click.IntRange(1, 10_000)
+    most = click.IntRange(1, annotation_sets.MOST_PAGES)
+
+    @click.command("make", help="Make a set of pages from the completed runs of a study, and print its address.")
+    @study_argument
+    @click.option(
+        "--task",
+        type=click.Choice([*annotation.tasks(entry.labs())]),
+        help="what people are asked (default: the lab's first task)",
     )
-    help = "Make a set of pages from the completed runs of a study, and print its address."
-    made = click.Command("make", callback=_made, params=[*options], help=help)
-    return study_argument(journals_option(made))
-
-
-def _made(
-    file: Path, journals: Path, task: str | None, items: int | None, name: str, simulated_people: int, **settings: Any
-) -> int:
-    study = plan.read(file, entry.labs())
-    # Anyone who knows the address may take part, so it cannot be guessed.
-    name = name or f"{name_for(file.stem)[:60]}-{secrets.token_hex(3)}"
-    try:
+    @click.option("--per-item", type=people, default=3, help="people for each page (default: 3)")
+    @click.option("--each", type=pages, default=20, help="most pages for one person (default: 20)")
+    @click.option("--items", type=most, help="sample at most this many pages (default: all)")
+    @click.option(
+        "--minutes",
+        type=minutes,
+        default=60,
+        help="minutes without an answer after which a person's pages go to others (default: 60)",
+    )
+    @click.option("--completion", default="", metavar="CODE", help="a code shown at the end, such as Prolific's")
+    @click.option("--seed", type=click.IntRange(0, 10**9), default=0, help="seed of the sample (default: 0)")
+    @click.option("--name", default="", help="name of the set (default: the study's, with six random letters)")
+    @click.option(
+        "--simulated-people",
+        type=click.IntRange(0, 300),
+        default=0,
+        metavar="N",
+        help="let scripted people try the set; they are left out of all figures about people",
+    )
+    @journals_option
+    def make(
+        file: Path,
+        journals: Path,
+        task: str | None,
+        items: int | None,
+        name: str,
+        simulated_people: int,
+        **settings: Any,
+    ) -> int:
+        study = plan.read(file, entry.labs())
+        # Anyone who knows the address may take part, so it cannot be guessed.
+        name = name or f"{name_for(file.stem)[:60]}-{secrets.token_hex(3)}"
         live = annotation.make(study, entry.labs(), journals, name, task or "", items, **settings)
-    except AnnotationError as error:
-        raise click.BadParameter(str(error)) from None
-    made = live.state.made
-    print(f"{name}: {count_noun(len(made.pages), 'page')} of the task {made.task}, {made.per_item} people each")
-    print(f"Its page in the app: /annotate?set={name}")
-    print(f"For Prolific: /annotate?set={name}&PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}&SESSION_ID={{{{%SESSION_ID%}}}}")
-    return _let_simulated(live, simulated_people, journals) if simulated_people else DONE
+        made = live.state.made
+        print(f"{name}: {count_noun(len(made.pages), 'page')} of the task {made.task}, {made.per_item} people each")
+        print(f"Its page in the app: /annotate?set={name}")
+        print(f"For Prolific: /annotate?set={name}&PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}&SESSION_ID={{{{%SESSION_ID%}}}}")
+        return _let_simulated(live, simulated_people, journals) if simulated_people else DONE
+
+    return make
 
 
 @click.command("progress", help="Print the progress of a set, or of all sets if none is named.")
@@ -112,10 +113,7 @@ def _made(
 @json_option("a JSON object for each set")
 def _progress(name: str | None, as_json: bool) -> int:
     journals = home.journals()
-    try:
-        found = [annotation_sets.find(journals, name)] if name else list(annotation_sets.sets(journals))
-    except AnnotationError as error:
-        raise click.BadParameter(str(error)) from None
+    found = [annotation_sets.find(journals, name)] if name else list(annotation_sets.sets(journals))
     if not found and not as_json:
         print("There is no annotation set yet: `annotate make STUDY` makes one.")
     for live in found:
@@ -156,16 +154,8 @@ def _export(live: LiveSet, form: str, output: Path, simulated: bool, journals: P
     task, lab = annotation.task_of(live.state.made, entry.labs()), entry.labs()[live.state.made.lab]
     shown = annotation.shown_pages(live, task, lab, journals)
     made = EXPORTS[form](live.state, task, shown, simulated)
-    try:
-        with output.open("xb") as file:
-            file.write(annotation_files.written(made, output))
-    except AnnotationError as error:
-        output.unlink(missing_ok=True)
-        raise click.BadParameter(str(error)) from None
-    except OSError as error:
-        exists = isinstance(error, FileExistsError)
-        why = "already exists: choose another name" if exists else f"cannot be written: {error.strerror or error}"
-        raise click.BadParameter(f"{output} {why}.") from None
+    with run_output.new_file(output) as file:
+        file.write(annotation_files.written(made, output))
     print(f"{count_noun(len(made), 'row')} in {output}")
     return DONE
 
@@ -176,10 +166,7 @@ def _export(live: LiveSet, form: str, output: Path, simulated: bool, journals: P
 @click.option("--from", "form", type=click.Choice([*IMPORTS]), default="potato", help="default: potato")
 def _import(live: LiveSet, file: Path, form: str) -> int:
     task = annotation.task_of(live.state.made, entry.labs())
-    try:
-        taken = IMPORTS[form](live, task, annotation_files.read(file))
-    except AnnotationError as error:
-        raise click.BadParameter(str(error)) from None
+    taken = IMPORTS[form](live, task, annotation_files.read(file))
     for why, n in taken.left_out.items():
         print(f"{count_noun(n, 'row')} left out: {why}.", file=sys.stderr)
     print(f"{count_noun(taken.taken, 'row')} imported.")
@@ -187,14 +174,6 @@ def _import(live: LiveSet, file: Path, form: str) -> int:
 
 
 # `labels`: own label schemes, and how far people agree. `judge`: let a model label cases by such a scheme.
-
-
-def add_labels(commands: click.Group) -> None:
-    """Add labels and judge to the group `commands`, in place. The latter replaces the lab's own command, which could
-    not collect the cases.
-    """
-    commands.add_command(_labels)
-    commands.add_command(_judge)
 
 
 @click.command("labels", help="List your own label schemes, and how far people who labelled the same cases agree.")

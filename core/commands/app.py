@@ -35,12 +35,6 @@ _FIRST_PORT = 8501
 _PORTS = 100
 
 
-def add(commands: click.Group) -> None:
-    """Add app, open and setup to the group `commands`, in place."""
-    for command in (_app, _open, _setup):
-        commands.add_command(command)
-
-
 @click.command("app", help="Open the app in a browser.")
 @click.option("--page", default="", metavar="PAGE", help="the page to open, such as lessons")
 @click.option("--port", type=click.IntRange(1, 65535), help=f"default: the first free one from {_FIRST_PORT}")
@@ -155,11 +149,6 @@ class _Made(NamedTuple):
     trials: int
 
 
-def add_demo(commands: click.Group) -> None:
-    """Add demo-home to the group `commands`, in place."""
-    commands.add_command(_demo_home)
-
-
 @click.command("demo-home", help="Fill an empty home with finished runs of robots, with at least this many trials.")
 @click.argument("trials", type=click.IntRange(1, 10_000_000))
 def _demo_home(trials: int) -> int:
@@ -212,3 +201,6 @@ def _again(one: _Made, name: str, number: int) -> Iterator[bytes]:
         for old, new in changes.items():
             body = body.replace(old.encode(), new.encode())
         yield body + b',"sum":"%08x"}\n' % crc32(body)
+
+
+COMMANDS = _app, _open, _setup, _demo_home

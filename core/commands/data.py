@@ -15,11 +15,6 @@ from ..text.templates import PaperPromptError, PaperPrompts, home_folder
 from .run_output import DONE, aligned
 
 
-def add(commands: click.Group) -> None:
-    """Add data to the group `commands`, in place."""
-    commands.add_command(_data)
-
-
 @click.group("data", invoke_without_command=True, help="List the data sets that can be downloaded, or download one.")
 @click.pass_context
 def _data(context: click.Context) -> int:
@@ -79,11 +74,6 @@ class _Line:
 # `prompts` says which of the papers' prompts you have; `prompts read` reads them from the authors' repositories.
 
 
-def add_prompts(commands: click.Group) -> None:
-    """Add prompts to the group `commands`, in place."""
-    commands.add_command(_prompts)
-
-
 @click.group(
     "prompts",
     invoke_without_command=True,
@@ -129,3 +119,6 @@ def _read(folder: Path, to: Path | None) -> int:
 
 def _papers() -> dict[str, PaperPrompts]:
     return {lab.title: lab.paper_prompts for lab in entry.labs().values() if lab.paper_prompts is not None}
+
+
+COMMANDS = _data, _prompts

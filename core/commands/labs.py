@@ -1,6 +1,6 @@
 """One command per lab, generated from the lab's declaration."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +39,10 @@ def spec_of(lab: Lab, given: dict[str, Any], folder: Path) -> Spec:
     """Build the specification from the options. Open choices are filled in from the available models and the runs in
     `folder`. Raises ValueError, including pydantic.ValidationError.
     """
-    fields = dict(given)
     if _must_be_named(knobs(lab.spec).get("model")):
         given = {**given, "model": given.get("model") or SHIPPED_MODEL}
-        fields = dict(given)
-    for name, value in given.items():
-        # Options that were not given get the specification's own defaults.
-        if value is None or value == ():
-            del fields[name]
+    # Options that were not given get the specification's own defaults.
+    fields = {name: value for name, value in given.items() if value is not None and value != ()}
     spec = lab.spec.model_validate(lab.command.from_options(fields))
     settled: Spec = lab.choose_models(
         spec, fields, entry.catalog().is_at_hand, lambda of, read: driver.records(of, read, folder, _sees)
@@ -99,16 +95,19 @@ def _pairs(context: click.Context, option: click.Parameter, given: tuple[str, ..
     return {what.strip(): column.strip() for what, _, column in pairs} or None
 
 
-def add(commands: click.Group) -> None:
-    """Add a command for each lab, and a group for each lab's tools, to the group `commands`."""
+def commands() -> Iterator[click.Command]:
+    """Yield a group for each lab's tools, and a command for each lab that is in no such group."""
     groups: dict[str, click.Group] = {}
     for lab in entry.labs().values():
         if (tools := lab.command.tools) is not None:
             context = {"obj": ToolContext(lab, entry.catalog)}
             groups[tools.name] = click.Group(tools.name, tools.commands, help=tools.help, context_settings=context)
-            commands.add_command(groups[tools.name])
+    yield from groups.values()
     for lab in entry.labs().values():
-        (groups[lab.command.group] if lab.command.group else commands).add_command(command(lab))
+        if lab.command.group:
+            groups[lab.command.group].add_command(command(lab))
+        else:
+            yield command(lab)
 
 
 def _in_shards(lab: Lab, shards: Sequence[Spec], journals: Path, as_json: bool) -> int:

@@ -5,6 +5,7 @@ models, methods, runs or parsers.
 import contextlib
 import json
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
@@ -14,14 +15,12 @@ import click
 
 from .. import entry, journal
 from ..charts.marks import EXTRA
-from ..datasets.items import DatasetError
 from ..datasets.registry import OnData
 from ..labs.base.lab import Lab
-from ..labs.base.spec import BadInputError
 from ..report import comparison_text, ground_truth
 from ..runs.engine import RunRequest
 from ..store import comparing
-from ..store.comparing import By, Match, NotComparableError
+from ..store.comparing import By, Match
 from ..studies.plan import run_id
 from ..transcript import transcript
 from . import labs
@@ -31,11 +30,11 @@ _OWN = ("dataset", "path", "split", "columns", "keep", "title")
 _COLUMNS = {"explanation": "explanation", "answer": "answer"}
 
 
-def add(commands: click.Group) -> None:
-    """Add measure to the group `commands`, in place, with the options of the lab that tests given explanations."""
-    lab = next((lab for lab in entry.labs().values() if lab.listing.takes_explanations), None)
-    if lab is not None:
-        commands.add_command(_command(lab))
+def commands() -> Iterator[click.Command]:
+    """Yield compare and, with the options of the lab that tests given explanations, measure."""
+    yield _compare
+    if lab := next((lab for lab in entry.labs().values() if lab.listing.takes_explanations), None):
+        yield _command(lab)
 
 
 def _command(lab: Lab) -> click.Command:
@@ -55,15 +54,12 @@ def _command(lab: Lab) -> click.Command:
     ) -> int:
         name = file if file.startswith(("file:", "hf://")) else f"file:{file}"
         columns = {**_COLUMNS, **(given.pop("columns") or {})}
-        try:
-            spec = labs.spec_of(lab, {**given, "dataset": name, "columns": columns}, journals)
-            assert isinstance(spec, OnData)
-            # All labels are read before anything is asked.
-            items = {one: one.chosen_items()[0] for one in spec.shards()}
-            labels = ground_truth.labels_of((item for part in items.values() for item in part), label, faithful)
-            lab.check(spec)
-        except (DatasetError, ground_truth.LabelError) as error:
-            raise BadInputError(str(error)) from None
+        spec = labs.spec_of(lab, {**given, "dataset": name, "columns": columns}, journals)
+        assert isinstance(spec, OnData)
+        # All labels are read before anything is asked.
+        items = {one: one.chosen_items()[0] for one in spec.shards()}
+        labels = ground_truth.labels_of((item for part in items.values() for item in part), label, faithful)
+        lab.check(spec)
         rows = []
         for shard, part in items.items():
             id = run_id(lab, shard)
@@ -95,11 +91,6 @@ def _plain(one: ground_truth.RankedMeasure) -> dict[str, Any]:
 
 
 # `compare`: compare two to five models, methods, runs or parsers on the items that they share.
-
-
-def add_compare(commands: click.Group) -> None:
-    """Add compare to the group `commands`, in place."""
-    commands.add_command(_compare)
 
 
 @click.command("compare", help="Compare two to five models, methods, runs or rules on the items that they share.")
@@ -136,10 +127,7 @@ def _compare(of: tuple[str, ...], by: str, within: str, match: str | None, doubt
         "doubtful": ["1"] if doubtful else [],
     }
     with open_fresh_index() as store:
-        try:
-            found = comparing.compare_query(store, query)
-        except NotComparableError as error:
-            raise click.BadParameter(str(error)) from None
+        found = comparing.compare_query(store, query)
         names = [one.name for one in found.asked.subjects]
         sentences = comparison_text.sentences(found, comparing.judged_of(store, found.asked.lab), names)
     if as_json:

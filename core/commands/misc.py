@@ -17,12 +17,6 @@ from ..text.display import count_noun
 from .run_output import BAD_INPUT, DONE, WRONG, event_option, journals_option, json_option, open_run, run
 
 
-def add(commands: click.Group) -> None:
-    """Add resume, reread, repredict, verify and store to the group `commands`, in place."""
-    for command in (_resume, _reread, _repredict, _verify, _store):
-        commands.add_command(command)
-
-
 @click.command("resume", help="Continue a run that stopped. No call is repeated.")
 @click.argument("run_id", metavar="RUN")
 @click.option("--failed", "failed_too", is_flag=True, help="repeat the calls that failed in a completed run")
@@ -30,11 +24,10 @@ def add(commands: click.Group) -> None:
 @event_option
 def _resume(run_id: str, failed_too: bool, journals: Path, as_json: bool) -> int:
     lab, started, _ = open_run(run_id, journals)
-    resolve = None
+    spec, resolve = lab.spec.model_validate(started.spec), None
     if (fork := started.forked_from) is not None:
         resolve = fork_resolve(open_run(fork.run, journals, home.recordings())[2], fork, entry.catalog().get)
-    spec = lab.spec.model_validate(started.spec)
-    if first := started.predicted_from:
+    elif first := started.predicted_from:
         history = open_run(first, journals, home.recordings())[2]
         resolve = stored_resolve(first, history, spec.roles["simulator"], entry.catalog().get)
     going = RunRequest(lab, spec, run_id)
@@ -112,3 +105,6 @@ def _store(action: Any) -> int:
         index(store, home.recordings(), recordings=True)
     print(f"{count_noun(len(runs), 'run')} indexed from {home.journals()}")
     return DONE
+
+
+COMMANDS = _resume, _reread, _repredict, _verify, _store

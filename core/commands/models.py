@@ -16,11 +16,6 @@ from .run_output import DONE, UNREACHABLE, aligned, json_option
 _MARKS = {True: "yes", False: "no", None: "-"}
 
 
-def add(commands: click.Group) -> None:
-    """Add models to the group `commands`, in place."""
-    commands.add_command(_models)
-
-
 @click.group("models", invoke_without_command=True, help="List the models, or try one.")
 @json_option("one model per line")
 @click.pass_context
@@ -61,3 +56,6 @@ async def _find(model: Model, quiet: bool) -> Capabilities:
     finally:
         if isinstance(inner := capabilities.unwrapped(model), Endpoint):
             await inner.connection.close()
+
+
+COMMANDS = (_models,)

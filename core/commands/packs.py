@@ -20,7 +20,7 @@ from ..studies import paper_tables, tables
 from ..studies.plan import Planned, Study, TableOf
 from ..studies.table_cells import Row
 from ..text.display import count_noun
-from .run_output import DONE, WRONG, json_option
+from .run_output import DONE, WRONG, json_option, new_file
 from .study import as_text
 
 # What people guessed about the trials of packs, in the same tables as a study's of what people say.
@@ -58,11 +58,6 @@ def table(packs: Sequence[Pack], labs: Mapping[str, Lab], folders: Sequence[Path
     return [{name: value for name, value in cell.items() if name != "behind"} for cell in made]
 
 
-def add(commands: click.Group) -> None:
-    """Add pack to the group `commands`, in place."""
-    commands.add_command(_pack)
-
-
 @click.group("pack", help="Packs of game cards: `pack check [FILE]…` compares them with their journals.")
 def _pack() -> None:
     pass
@@ -95,10 +90,7 @@ def _check(files: tuple[Path, ...]) -> int:
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
 @json_option("one cell per line, as a JSON object")
 def _people(files: tuple[Path, ...], as_json: bool) -> int:
-    try:
-        packs = [read(file) for file in files or shipped_packs()]
-    except GamePackError as error:
-        raise click.BadParameter(str(error)) from None
+    packs = [read(file) for file in files or shipped_packs()]
     rows = table(packs, entry.labs(), _folders(), home.journals())
     if not rows and not as_json:
         print("Nobody has played these packs yet.")
@@ -117,10 +109,7 @@ def _argue(name: str, model: str, output: Path | None) -> int:
     output = output or (arguments.path_of(home.journals(), name) if begun else None)
     if output is None or not model:
         raise click.BadParameter("Answers of a pack have no model and no journal of their own: give --model and -o.")
-    try:
-        found = cards.source(name if begun else "", name, entry.labs(), _folders()).cards
-    except GamePackError as error:
-        raise click.BadParameter(str(error)) from None
+    found = cards.source(name if begun else "", name, entry.labs(), _folders()).cards
     answers = {(card.run, card.case) for card in found if arguments.can_be_argued(card)}
     made = asyncio.run(arguments.write(output, found, model, entry.catalog().get))
     print(f"For and against {len(answers & made.keys())} of {count_noun(len(answers), 'answer')} in {output}")
@@ -134,11 +123,6 @@ def _folders() -> tuple[Path, ...]:
 # `game`: write the card game as a file.
 
 
-def add_game(commands: click.Group) -> None:
-    """Add game to the group `commands`, in place."""
-    commands.add_command(_game)
-
-
 @click.command("game", help="Write the game as one HTML file that can be played anywhere, without a network.")
 @click.option(
     "-o", "--output", "file", default="game.html", type=click.Path(path_type=Path, dir_okay=False), help="the file"
@@ -147,19 +131,11 @@ def add_game(commands: click.Group) -> None:
     "--pack", "name", default=standalone_html.FIRST, help="a pack that comes with the app, or your own NAME.json"
 )
 def _game(file: Path, name: str) -> int:
-    if file.exists():
-        raise click.BadParameter(f"{file} already exists: choose another name.")
-    try:
-        pack = _game_pack(name)
-    except GamePackError as error:
-        raise click.BadParameter(str(error)) from None
-    try:
-        file.write_bytes(standalone_html.game_html(pack))
-    except OSError as error:
-        raise click.BadParameter(f"{file} cannot be written: {error.strerror or error}.") from None
+    pack = read(Path(name)) if name.endswith(".json") else load_pack(name)
+    with new_file(file) as target:
+        target.write(standalone_html.game_html(pack))
     print(f"The game with {count_noun(len(pack.cards), 'card')} of {pack.name} written to {file}")
     return DONE
 
 
-def _game_pack(name: str) -> Pack:
-    return read(Path(name)) if name.endswith(".json") else load_pack(name)
+COMMANDS = _pack, _game

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import click
 
@@ -59,6 +59,22 @@ def json_option(printed: str) -> Callable[[Decorated], Decorated]:
 
 
 event_option = json_option("one event per line, as in the journal")
+
+
+@contextlib.contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a new file for writing, which gets its name when all of it is written. Raises click.BadParameter."""
+    if path.exists():
+        raise click.BadParameter(f"{path} already exists: choose another name.")
+    aside = path.with_name(f".{path.name}.part")
+    try:
+        with aside.open("xb") as target:
+            yield target
+        os.replace(aside, path)
+    except OSError as error:
+        raise click.BadParameter(f"{path} cannot be written: {error.strerror or error}.") from None
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def open_run(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:

@@ -43,17 +43,7 @@ from ..studies.table_cells import Row, pivot
 from ..text.display import count_noun
 from ..transcript import Transcript
 from . import run_output
-from .run_output import (
-    BAD_INPUT,
-    DONE,
-    INTERRUPTED,
-    UNREACHABLE,
-    WRONG,
-    index_run,
-    journals_option,
-    json_option,
-    open_fresh_index,
-)
+from .run_output import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, WRONG, journals_option, json_option
 
 if TYPE_CHECKING:
     from dask_jobqueue.slurm import SLURMCluster
@@ -95,8 +85,8 @@ def status(file: Path, journals: Path, as_json: bool) -> int:
     broken = estimate.broken(estimate.loaded_records(study, journals))
     if as_json:
         print(json.dumps({**asdict(found), "broken": broken}, ensure_ascii=False))
-        return DONE
-    print(study.title, *of_study.of_progress(found), *broken, sep="\n")
+    else:
+        print(study.title, *of_study.of_progress(found), *broken, sep="\n")
     return DONE
 
 
@@ -108,7 +98,7 @@ def pack(file: Path, journals: Path, as_json: bool) -> int:
     """Pack the completed runs of the study and return the exit code."""
     study = plan.read(file, entry.labs())
     made = study_files.pack(study, journals)
-    index_run(journals)
+    run_output.index_run(journals)
     if as_json:
         print(json.dumps({**made._asdict(), "file": str(made.file)}))
         return DONE
@@ -128,7 +118,7 @@ def pack(file: Path, journals: Path, as_json: bool) -> int:
 def unpack(file: Path, journals: Path, as_json: bool) -> int:
     """Restore the journals from the study's pack, one file per run, and return the exit code."""
     runs = study_files.unpack(plan.read(file, entry.labs()), journals)
-    index_run(journals)
+    run_output.index_run(journals)
     print(json.dumps({"runs": runs}) if as_json else f"{runs:,} runs unpacked into {journals}")
     return DONE
 
@@ -182,7 +172,7 @@ def _methods(runs: list[str], folder: Path) -> list[str]:
     home's.
     """
     if folder == home.journals():
-        with open_fresh_index() as store:
+        with run_output.open_fresh_index() as store:
             return methods.sentences(store, runs, figures=False)
     with tempfile.TemporaryDirectory() as place, Store(Path(place) / "store.duckdb", entry.labs()) as store:
         index(store, folder)
@@ -190,18 +180,6 @@ def _methods(runs: list[str], folder: Path) -> list[str]:
 
 
 # `study run --engine dask` and `--engine slurm`: the cluster that makes the runs, and what its workers do.
-
-
-engine_option = click.option(
-    "--engine",
-    type=click.Choice(["local", "dask", "slurm"]),
-    default="local",
-    show_default=True,
-    help="where to make the runs: here, on a running Dask cluster, or on SLURM jobs",
-)
-scheduler_option = click.option(
-    "--scheduler", metavar="ADDRESS", help="address of the Dask scheduler, such as tcp://10.0.0.1:8786"
-)
 
 
 def on_worker(task: Task) -> Made:
@@ -298,16 +276,6 @@ OFF = 5
 """The exit code if a control does not have the value that it must have."""
 
 
-def add(commands: click.Group) -> None:
-    """Add the group study to the group `commands`, in place."""
-    of_study = (
-        *(_plan, _run, pause, status, _table),
-        *(pack, unpack, verify, report),
-    )
-    help = "Make many runs from one file: plan, run, pause, status, table, report, verify, pack."
-    commands.add_command(click.Group("study", of_study, help=help))
-
-
 @click.command("plan", help="Print what a study will cost, without calling a model.")
 @study_argument
 @journals_option
@@ -326,8 +294,14 @@ def _plan(file: Path, journals: Path, as_json: bool) -> int:
 @study_argument
 @journals_option
 @json_option("one run per line, as a JSON object")
-@engine_option
-@scheduler_option
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "dask", "slurm"]),
+    default="local",
+    show_default=True,
+    help="where to make the runs: here, on a running Dask cluster, or on SLURM jobs",
+)
+@click.option("--scheduler", metavar="ADDRESS", help="address of the Dask scheduler, such as tcp://10.0.0.1:8786")
 def _run(file: Path, journals: Path, as_json: bool, engine: str, scheduler: str | None) -> int:
     return asyncio.run(make_runs(file, journals, as_json, engine, scheduler))
 
@@ -359,15 +333,12 @@ async def make_runs(
         # The controls come first: if their values are wrong, nothing else is asked.
         for runs in (study.controls, study.runs):
             code = _end(study, await making.run_all(runs), len(runs))
-            wrong = (
-                tables.instrument_faults(labs, tables.measured(of_robots, labs, journals, kept)) if code == DONE else []
-            )
-            if wrong:
-                _complain(
-                    ["A control did not get its known value, so no figure of this study can be relied on.", *wrong]
-                )
-                code = OFF
             if code != DONE:
+                break
+            if wrong := tables.instrument_faults(labs, tables.measured(of_robots, labs, journals, kept)):
+                why = "A control did not get its known value, so no figure of this study can be relied on."
+                _complain([why, *wrong])
+                code = OFF
                 break
     except asyncio.CancelledError:
         code = INTERRUPTED
@@ -389,11 +360,10 @@ def _complain(lines: Iterable[object]) -> None:
 
 def _tell(study: Study, journals: Path, as_json: bool, run: Planned, state: Transcript) -> None:
     """Print a line on a run that has ended."""
-    # Not all leading figures of a lab exist for every kind of item.
-    leading = [metric for metric in run.lab.metrics if metric.leads and metric.better]
-    scores = ((metric, state.score(metric.name, study.rules)) for metric in leading)
     metric, value, items = run.lab.metric(run.lab.headline), None, ""
-    for leader, score in scores:
+    # Not all leading figures of a lab exist for every kind of item.
+    for leader in (metric for metric in run.lab.metrics if metric.leads and metric.better):
+        score = state.score(leader.name, study.rules)
         if score is not None and score.value is not None:
             metric, value, items = leader, score.value, f"{score.n} of {score.of}"
             break
@@ -553,3 +523,7 @@ def _about_printed(cells: Iterable[Row]) -> Iterator[str]:
     cells = list(cells)
     yield from dict.fromkeys(f"Printed: {cell['source']}, {cell['reading']}" for cell in cells if cell["reading"])
     yield from dict.fromkeys(cell["why"] for cell in cells if cell["why"])
+
+
+_HELP = "Make many runs from one file: plan, run, pause, status, table, report, verify, pack."
+COMMANDS = (click.Group("study", (_plan, _run, pause, status, _table, pack, unpack, verify, report), help=_HELP),)

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable
@@ -16,8 +15,6 @@ import click
 
 from .. import entry, home, journal
 from ..datasets import logs, own
-from ..datasets.items import DatasetError
-from ..files import FileError
 from ..labs.base.lab import Lab
 from ..package_data import COMMAND
 from ..report import evidence as proof
@@ -32,7 +29,7 @@ from ..store.sql import QueryResult
 from ..store.store import QueryRefusedError
 from ..text.display import count_noun
 from ..transcript import Transcript, transcript
-from .run_output import BAD_INPUT, DONE, aligned, index_run, json_option, open_fresh_index, open_run
+from .run_output import BAD_INPUT, DONE, aligned, index_run, json_option, new_file, open_fresh_index, open_run
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -53,12 +50,6 @@ _WHERE = (
     """an SQL condition on the columns of items: "outcome like 'misled%' and model like 'local/%'". """
     """The command query "describe items" lists these columns"""
 )
-
-
-def add(commands: click.Group) -> None:
-    """Add query, rows, export, import, page, scene and methods to the group `commands`, in place."""
-    for one in (_query, _rows, _export, _import, _page, _scene, _methods):
-        commands.add_command(one)
 
 
 @click.command("query", help="Query the index of the journals with SQL. Queries can only read.")
@@ -102,15 +93,11 @@ def _write(file: Path, frame: Callable[[], DataFrame]) -> int:
     """Write the table that `frame` returns into the file, and say how many rows it has."""
     try:
         kind = export.kind_of(file)
-        found = frame()
-        with file.open("xb") as target:
+        with new_file(file) as target:
+            found = frame()
             target.write(export.table(found, kind))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    except FileExistsError:
-        raise click.UsageError(f"{file} already exists: choose another name.") from None
-    except OSError as error:
-        raise click.UsageError(f"{file} cannot be written: {error.strerror or error}.") from None
     print(f"{count_noun(len(found), 'row')} written to {file}")
     return DONE
 
@@ -178,25 +165,17 @@ def _export(
     elif not runs:
         listed = (path for path in journal.list_journals(home.journals()) if not journal.is_blank(path))
         chosen = [path.stem for path in listed if "~" not in path.stem]
-    if file.exists():
-        raise BundleError(f"{file} already exists: choose another name.")
     if tool is not None:
         return _export_log(file, list(dict.fromkeys(chosen)), as_json)
-    aside = file.with_name(f".{file.name}.part")
-    try:
-        with aside.open("xb") as target:
+    with new_file(file) as target:
+        try:
             written = bundle.write(target, chosen, (home.journals(), home.recordings()), sender, key=key)
+        except NotSignedError as error:
+            raise BundleError(f"{file} was not written. {error}") from None
         missing = [run for run in runs if run in written.left_out]
         if missing or not written.runs:
             reasons = [f"{run}: {written.left_out[run]}" for run in missing] or ["there is no run to write"]
             raise BundleError(f"{file} was not written. {'; '.join(reasons)}.")
-        os.replace(aside, file)
-    except OSError as error:
-        raise BundleError(f"{file} cannot be written: {error.strerror or error}.") from None
-    except NotSignedError as error:
-        raise BundleError(f"{file} was not written. {error}") from None
-    finally:
-        aside.unlink(missing_ok=True)
     for run, why in written.left_out.items():
         print(f"{run} was left out: {why}.", file=sys.stderr)
     if as_json:
@@ -210,15 +189,8 @@ def _export_log(file: Path, runs: list[str], as_json: bool) -> int:
     """Write the runs into a log of Inspect. Raises RunNotFoundError, BundleError."""
     if not runs:
         raise BundleError(f"{file} was not written. There is no run to write.")
-    aside = file.with_name(f".{file.name}.part")
-    try:
-        with aside.open("xb") as target:
-            samples = export.write(target, (_state_of(run)[:2] for run in runs))
-        os.replace(aside, file)
-    except OSError as error:
-        raise BundleError(f"{file} cannot be written: {error.strerror or error}.") from None
-    finally:
-        aside.unlink(missing_ok=True)
+    with new_file(file) as target:
+        samples = export.write(target, (_state_of(run)[:2] for run in runs))
     if as_json:
         print(json.dumps({"runs": len(runs), "samples": samples, "file": str(file)}))
     else:
@@ -262,11 +234,8 @@ def _import(path: Path, tool: logs.Tool | None, sender: str, as_json: bool) -> i
 
 def _import_answers(path: Path, tool: logs.Tool, as_json: bool) -> int:
     """Write the answers of a log into a data set, and print the command that tests them."""
-    try:
-        found = logs.read(path, tool)
-        dataset = own.save_file(f"{path.stem}.jsonl", found.content()).dataset if found.rows else ""
-    except (FileError, DatasetError) as error:
-        raise click.BadParameter(str(error)) from None
+    found = logs.read(path, tool)
+    dataset = own.save_file(f"{path.stem}.jsonl", found.content()).dataset if found.rows else ""
     named = " ".join(f"--column {name}={name}" for name in found.columns())
     command = f"{COMMAND} ask --dataset {shlex.quote(dataset)} {named} --model MODEL" if found.for_ask else ""
     if as_json:
@@ -292,8 +261,6 @@ def _import_answers(path: Path, tool: logs.Tool, as_json: bool) -> int:
 def _page(run: str | None, case: str | None, where: str | None, file: Path) -> int:
     if (run is None) == (where is None) or (case and not run):
         raise click.BadParameter("Name a run, or a run and one of its cases, or give a condition.")
-    if file.exists():
-        raise click.BadParameter(f"{file} already exists: choose another name.")
     of = None
     if run is not None:
         lab, state, damaged = _state_of(run)
@@ -309,10 +276,8 @@ def _page(run: str | None, case: str | None, where: str | None, file: Path) -> i
         shown = ((*runs[name], one) for name, one in places[: standalone_html.MOST])
         chosen = [standalone_html.Chosen(lab, state, one, damaged) for lab, state, damaged, one in shown]
         title, of = f"Cases where {where}", len(places)
-    try:
-        file.write_bytes(standalone_html.case_html(title, chosen, of))
-    except OSError as error:
-        raise click.BadParameter(f"{file} cannot be written: {error.strerror or error}.") from None
+    with new_file(file) as target:
+        target.write(standalone_html.case_html(title, chosen, of))
     many = min(len(chosen), standalone_html.MOST)
     of = of or len(chosen)
     print(f"{many} of {of:,} cases written to {file}" if many < of else f"{count_noun(many, 'case')} written to {file}")
@@ -374,3 +339,6 @@ def _methods(runs: tuple[str, ...], where: str | None, as_bibtex: bool) -> int:
         sentences = methods.sentences(store, wanted)
     print("\n\n".join(sentences) if sentences else "No run matches.")
     return DONE
+
+
+COMMANDS = _query, _rows, _export, _import, _page, _scene, _methods

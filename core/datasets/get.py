@@ -235,11 +235,9 @@ def list_files(source: Source) -> list[ExpectedFile]:
 def about(source: Source, expected: list[ExpectedFile]) -> list[str]:
     """Return the lines to show before a download: the data set's page, licence, size, and target folder."""
     sizes = [one.size for one in expected if one.size is not None]
-    total = (
-        mb(sum(sizes))
-        if len(sizes) == len(expected)
-        else f"a size that the server does not say, {mb(sum(sizes))} or more"
-    )
+    total = mb(sum(sizes))
+    if len(sizes) < len(expected):
+        total = f"a size that the server does not say, {total} or more"
     return [
         f"{source.title}: {source.page}",
         f"Licence: {source.licence}",
@@ -357,13 +355,11 @@ def _wanted(source: Source, url: str) -> DownloadRequest:
 def _expected(source: Source, file: SourceFile, pinned: dict[str, dict[str, Any]]) -> ExpectedFile:
     url = mirrored(source, file)
     about = remote(_wanted(source, url))
+    size, sha256, whence = None, about.sha256, "as the hub states it"
     if file.sha256 is not None:
-        known: tuple[int | None, str | None, str] = file.bytes, file.sha256, "computed from the official file"
+        size, sha256, whence = file.bytes, file.sha256, "computed from the official file"
     elif (pin := pinned.get(file.url)) is not None:
-        known = pin["bytes"], pin["sha256"], f"recorded here on {pin.get('recorded', 'an earlier day')}"
-    else:
-        known = None, about.sha256, "as the hub states it"
-    size, sha256, whence = known
+        size, sha256, whence = pin["bytes"], pin["sha256"], f"recorded here on {pin.get('recorded', 'an earlier day')}"
     if size is not None and about.size not in (None, size):
         raise _other(source, file, f"has {about.size:,} bytes instead of {size:,}", whence)
     if sha256 is not None and about.sha256 not in (None, sha256):

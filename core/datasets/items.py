@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -169,28 +169,17 @@ LARGEST = 512 * files.MB
 """Maximum size of one file. The largest official one has a tenth of that."""
 
 
-Stamp = tuple[int, int]
-"""The time of a file's last change, and its size; (0, 0) if it does not exist."""
-
-_noting: ContextVar[dict[Path, Stamp] | None] = ContextVar("_noting", default=None)
-
-
-def stamp(path: Path) -> Stamp:
-    """Return the state of a file or folder without reading it."""
-    with suppress(OSError):
-        about = path.stat()
-        return about.st_mtime_ns, about.st_size
-    return 0, 0
+_noting: ContextVar[dict[Path, tuple[int, int]] | None] = ContextVar("_noting", default=None)
 
 
 @contextmanager
-def noted(files: dict[Path, Stamp]) -> Iterator[dict[Path, Stamp]]:
-    """While this context is active, add each file that is read, and its folder, to `files`, with the state before
-    reading.
+def noted(stamps: dict[Path, tuple[int, int]]) -> Iterator[dict[Path, tuple[int, int]]]:
+    """While this context is active, add each file that is read, and its folder, to `stamps`, with the state before
+    reading (`files.stamp`).
     """
-    token = _noting.set(files)
+    token = _noting.set(stamps)
     try:
-        yield files
+        yield stamps
     finally:
         _noting.reset(token)
 
@@ -209,7 +198,7 @@ def text_of(path: Path) -> str:
     if (noting := _noting.get()) is not None:
         for read in (path, path.parent):
             if read not in noting:
-                noting[read] = stamp(read)
+                noting[read] = files.stamp(read)
     try:
         content = files.read_bytes(path, LARGEST)
     except files.FileError as error:
@@ -256,12 +245,9 @@ def table(rows: list[TableRow], path: Path) -> tuple[TableRow, list[tuple[int, l
     wanted = len(header.cells)
 
     def checked(row: TableRow) -> tuple[int, list[str] | BrokenRowError]:
-        cells = len(row.cells)
-        return (
-            row
-            if cells == wanted
-            else (row.line, broken(path, row.line, f"{cells} cells where the header has {wanted}"))
-        )
+        if len(row.cells) == wanted:
+            return row
+        return row.line, broken(path, row.line, f"{len(row.cells)} cells where the header has {wanted}")
 
     return header, [checked(row) for row in rest]
 
@@ -339,11 +325,14 @@ def _skip(text: str, at: int) -> int:
 
 
 def files_for(path: Path, split: Split | None, names: Mapping[Split, Sequence[str]]) -> tuple[Split, list[Path]]:
-    """Return the split and its files in folder `path`; without a `split`, the first available of test, valid, train.
+    """Return the split and its files in folder `path`; without a `split`, the first available of test, valid, train. A
+    `path` that is a file is that split, and test without one.
 
     `names` gives for each split the file names to look for, as glob patterns; the first pattern that matches any file
     is used. Raises DatasetError.
     """
+    if path.is_file():
+        return split or "test", [path]
     order: tuple[Split, ...] = (split,) if split else ("test", "valid", "train")
     for wanted in order:
         for pattern in names.get(wanted, ()):
@@ -355,10 +344,9 @@ def files_for(path: Path, split: Split | None, names: Mapping[Split, Sequence[st
     raise DatasetError(f"{path} has no file{of}. Looked for: {looked}")
 
 
-def file_for(path: Path, split: Split | None, names: Mapping[Split, Sequence[str]]) -> tuple[Split, Path]:
-    """Return the split and the first file of `files_for`. Raises DatasetError."""
-    found, matching = files_for(path, split, names)
-    return found, matching[0]
+def file_for(path: Path, split: Split | None, names: Mapping[Split, Sequence[str]]) -> Path:
+    """Return the first file of `files_for`. Raises DatasetError."""
+    return files_for(path, split, names)[1][0]
 
 
 def part_of_train(rows: Read, split: Split) -> Read:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 from .items import (
     BROKEN,
@@ -48,16 +48,10 @@ _FOLDERS = ("", "en-10k/", "tasks_1-20_v1-2/en-10k/", "en/", "tasks_1-20_v1-2/en
 
 def read_babi(path: Path, split: Split | None, number: int) -> Read:
     """Read a whole file, or a folder with qa<number>_*_test.txt and _train.txt. Raises DatasetError."""
-    if path.is_file():
-        return _stories(path)
-    files: dict[Split, list[str]] = {
-        "test": [f"{folder}qa{number}_*_test.txt" for folder in _FOLDERS],
-        "valid": [f"{folder}qa{number}_*_train.txt" for folder in _FOLDERS],
-        "train": [f"{folder}qa{number}_*_train.txt" for folder in _FOLDERS],
-    }
-    split, file = file_for(path, split, files)
+    test, train = ([f"{folder}qa{number}_*_{part}.txt" for folder in _FOLDERS] for part in ("test", "train"))
+    split, (file, *_) = files_for(path, split, {"test": test, "valid": train, "train": train})
     items = _stories(file)
-    return items if split == "test" else part_of_train(items, split)
+    return items if split == "test" or path.is_file() else part_of_train(items, split)
 
 
 def _stories(path: Path) -> Read:
@@ -141,45 +135,29 @@ def _read_glue(
     path: Path, split: Split | None, name: str, task: Task, held: Mapping[str, str], labels: Mapping[str, str]
 ) -> Read:
     """Read a table. `held` maps each field of an item to its column."""
-    split, file = (split or "test", path) if path.is_file() else file_for(path, split, _FILES)
-    rows, (*places, label_at) = _rows(file, *held.values(), "label")
-
-    def item(line: int, row: _Numbered) -> Item:
-        texts = {field: row.cells[at].strip() for field, at in zip(held, places, strict=True)}
-        for field, text in texts.items():
-            if not text:
-                raise broken(file, line, f"the cell “{held[field]}” is empty")
-        label = row.cells[label_at].strip()
-        if label not in labels:
-            raise broken(file, line, f"the label “{label}” is none of {', '.join(labels)}")
-        return Item.model_validate(
-            {"id": f"{name}-{file.stem}-{row.number}", "task": task, "label": labels[label], **texts}
-        )
-
-    items = read_items(file, rows, item)
-    return items if split == "test" or path.is_file() else part_of_train(items, split)
-
-
-class _Numbered(NamedTuple):
-    """A row's cells, and its position among the rows, from 0."""
-
-    number: int
-    cells: list[str]
-
-
-def _rows(file: Path, *names: str) -> tuple[list[tuple[int, _Numbered | BrokenRowError]], list[int]]:
-    """Read the rows and the positions of the columns `names`. GLUE's own files never quote cells; copies with an “idx”
-    column quote cells that contain quotes.
-    """
+    split, (file, *_) = files_for(path, split, _FILES)
     rows = plain_rows(file)
+    # GLUE's own files never quote cells; copies with an "idx" column quote cells that contain quotes.
     if rows and "idx" in rows[0].cells:
         rows = quoted_rows(file)
     header, rest = table(rows, file)
-    numbered = [
-        (line, cells if isinstance(cells, BrokenRowError) else _Numbered(number, cells))
-        for number, (line, cells) in enumerate(rest)
-    ]
-    return numbered, columns(file, header, *names)
+    *places, label_at = columns(file, header, *held.values(), "label")
+    number = {line: place for place, (line, _) in enumerate(rest)}
+
+    def item(line: int, cells: list[str]) -> Item:
+        texts = {field: cells[at].strip() for field, at in zip(held, places, strict=True)}
+        for field, text in texts.items():
+            if not text:
+                raise broken(file, line, f"the cell “{held[field]}” is empty")
+        label = cells[label_at].strip()
+        if label not in labels:
+            raise broken(file, line, f"the label “{label}” is none of {', '.join(labels)}")
+        return Item.model_validate(
+            {"id": f"{name}-{file.stem}-{number[line]}", "task": task, "label": labels[label], **texts}
+        )
+
+    items = read_items(file, rest, item)
+    return items if split == "test" or path.is_file() else part_of_train(items, split)
 
 
 # IMDB reviews: the aclImdb folders (Maas et al. 2011), and the table with human edits (Kaushik et al. 2020).
@@ -197,13 +175,10 @@ _TABLES: dict[Split, tuple[str, ...]] = {
 
 def read_imdb(path: Path, split: Split | None) -> Read:
     """Read a table, or a folder with a table or with train/ and test/, each with pos/ and neg/. Raises DatasetError."""
-    if path.is_file():
-        return _table(path)
     for folder in (path, path / "aclImdb"):
         if (folder / "test" / "pos").is_dir() or (folder / "train" / "pos").is_dir():
             return _folders(folder, split or "test")
-    _, table = file_for(path, split, _TABLES)
-    return _table(table)
+    return _table(file_for(path, split, _TABLES))
 
 
 def _folders(path: Path, split: Split) -> Read:
@@ -281,7 +256,7 @@ _CELLS = 3 + _QUESTIONS * (1 + _CHOICES)
 
 def read_mctest(path: Path, split: Split | None) -> Read:
     """Read four questions per story. In a folder with both collections mc500 is used. Raises DatasetError."""
-    file = path if path.is_file() else file_for(path, split, _MCTEST_FILES)[1]
+    file = file_for(path, split, _MCTEST_FILES)
     stories = plain_rows(file)
     answers_file = file.with_suffix(".ans")
     if not answers_file.is_file():
@@ -359,7 +334,7 @@ def read_shp(path: Path, split: Split | None) -> Read:
     """Read the fields history, human_ref_A, human_ref_B and, if people voted, labels (1: A preferred). In a folder,
     read the file of every domain. Raises DatasetError.
     """
-    paths = [path] if path.is_file() else files_for(path, split, _SHP_FILES)[1]
+    _, paths = files_for(path, split, _SHP_FILES)
     entries: list[tuple[Path, int, Any]] = [(file, *row) for file in paths for row in json_rows(file)]
     whole = [(file, line, entry) for file, line, entry in entries if not isinstance(entry, BrokenRowError)]
     kept, left_out = _filtered(whole)
@@ -456,7 +431,7 @@ def read_strategyqa(path: Path, split: Split | None) -> Read:
     """Read the questions of a split. The official test file has no answers, so dev.json is the test split. Raises
     DatasetError.
     """
-    file = path if path.is_file() else file_for(path, split, _STRATEGYQA_FILES)[1]
+    file = file_for(path, split, _STRATEGYQA_FILES)
     return read_items(file, json_rows(file), partial(_strategyqa_item, file))
 
 

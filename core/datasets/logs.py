@@ -197,15 +197,15 @@ def _shown(value: Any) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
-def _loaded(data: bytes, field: str) -> dict[str, Any]:
-    """Return a JSON object. Raises _FieldError."""
+def _loaded(data: bytes, field: str, kind: type = dict) -> Any:
+    """Return a JSON object or, as `kind` says, a list. Raises _FieldError."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
         too_deep = isinstance(error, RecursionError)
         raise _FieldError(field, "it is nested too deeply" if too_deep else "it is no valid JSON") from None
-    if not isinstance(value, dict):
-        raise _FieldError(field, "it is no JSON object")
+    if not isinstance(value, kind):
+        raise _FieldError(field, f"it is no JSON {'object' if kind is dict else 'list'}")
     return value
 
 
@@ -270,7 +270,7 @@ def _zipped(data: bytes) -> _Samples:
                     part: [
                         one
                         for _, chunk in sorted(chunks.get((folder, part), ()), key=itemgetter(0))
-                        for one in _listed(unpacked(chunk), part)
+                        for one in _loaded(unpacked(chunk), part, list)
                     ]
                     for part in ("messages", "attachments")
                 }
@@ -294,17 +294,6 @@ def _joined(shell: dict[str, Any], messages: list[Any], attachments: list[Any]) 
 def _is_range(value: Any) -> bool:
     is_pair = isinstance(value, list) and len(value) == 2
     return is_pair and all(isinstance(end, int) and not isinstance(end, bool) and end >= 0 for end in value)
-
-
-def _listed(data: bytes, field: str) -> list[Any]:
-    """Return a JSON list. Raises _FieldError."""
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, list):
-        raise _FieldError(field, "it is no JSON list")
-    return value
 
 
 def _unpacked(data: bytes, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
@@ -474,15 +463,10 @@ def _lm_eval(sample: dict[str, Any], source: str) -> _Answer:
 
 def _arguments(held: Any) -> tuple[str, dict[str, Any]]:
     """Return the prompt and the sampling: {"gen_args_0": {"arg_0": …, "arg_1": …}}, or [[…, …]] in older files."""
-    first = (
-        next(iter(held.values()), None)
-        if isinstance(held, dict)
-        else held[0]
-        if isinstance(held, list) and held
-        else ()
-    )
-    pair = list(first.values()) if isinstance(first, dict) else list(first) if isinstance(first, list) else []
-    prompt, sampling = (*pair, None, None)[:2]
+    held = list(held.values()) if isinstance(held, dict) else held
+    first = held[0] if isinstance(held, list) and held else ()
+    first = list(first.values()) if isinstance(first, dict) else first
+    prompt, sampling = (*(first if isinstance(first, list) else ()), None, None)[:2]
     return prompt if isinstance(prompt, str) else "", _object(sampling)
 
 

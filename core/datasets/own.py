@@ -42,7 +42,7 @@ MOST_EXTRA = 50
 LONGEST_NAME = 100
 _IN_PATTERNS = frozenset("*?[]{}")
 """Characters with which DuckDB takes a path for a pattern."""
-RESULT_MB, MEMORY_MB, SECONDS = 100, 1_000, 120
+MEMORY_MB, SECONDS = 1_000, 120
 
 _TASKS = package_data.table("tasks")
 
@@ -239,33 +239,26 @@ def digest(dataset: str) -> str:
 def digest_of_content(dataset: str) -> str:
     """Return the current SHA-256 of a person's own file, here or on the hub. Raises DatasetError and OSError."""
     path = path_of(dataset)
-    return _digest(path, _stamp(path))
+    return _digest(path, files.stamp(path))
 
 
 @lru_cache(maxsize=64)
 def _digest(path: Path, stamp: tuple[int, int]) -> str:
     found = hashlib.sha256()
-    with files.open_file(path) as file:
-        for block in iter(lambda: file.read(files.MB), b""):
-            found.update(block)
+    for block in _blocks(path):
+        found.update(block)
     return found.hexdigest()
 
 
 def preview(dataset: str) -> FilePreview:
     """Return a preview of a file. Raises DatasetError."""
     path = path_of(dataset)
-    return _look(path, _stamp(path))
+    return _look(path, files.stamp(path))
 
 
 @lru_cache(maxsize=8)
 def _look(path: Path, stamp: tuple[int, int]) -> FilePreview:
     return FilePreview(**_answer(path, _wanted(path, {}, FIRST_ROWS, None)._replace(longest=200)))
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    """Return the state of the file, a cache key: a page asks for the same content several times."""
-    about = path.stat()
-    return about.st_mtime_ns, about.st_size
 
 
 def read(
@@ -282,14 +275,14 @@ def read(
     """
     check_columns(task, columns)
     path = path_of(dataset)
-    return _read(path, _stamp(path), task, tuple(sorted(columns.items())), limit, seed, skip, keep)
+    return _read(path, files.stamp(path), task, tuple(sorted(columns.items())), limit, seed, skip, keep)
 
 
 def size(dataset: str, task: Task, columns: Mapping[str, str]) -> int:
     """Return the number of rows of a file to draw from. Raises DatasetError."""
     check_columns(task, columns)
     path = path_of(dataset)
-    return _size(path, _stamp(path), task, tuple(sorted(columns.items())))
+    return _size(path, files.stamp(path), task, tuple(sorted(columns.items())))
 
 
 @lru_cache(maxsize=64)
@@ -475,32 +468,26 @@ def _header(path: Path) -> tuple[list[str], str]:
 
 def _wanted(path: Path, columns: dict[str, list[str]], rows: int, seed: int | None) -> ReadRequest:
     header, delimiter = _header(path)
+    open_quote = bool(header) and sum(block.count(b'"') for block in _blocks(path)) % 2 == 1
     return ReadRequest(
         path=str(path),
         kind=KINDS[path.suffix.lower()],
         columns=columns,
-        optional=[],
-        needed=[],
-        answers=[],
-        keep=[],
-        extra=0,
         header=header,
         delimiter=delimiter,
-        open_quote=bool(header) and _quotes(path) % 2 == 1,
+        open_quote=open_quote,
         rows=rows,
-        skip=0,
         seed=seed,
         longest=LONGEST,
         named=MOST_NAMED,
-        result_mb=RESULT_MB,
         memory_mb=MEMORY_MB,
         seconds=SECONDS,
     )
 
 
-def _quotes(path: Path) -> int:
+def _blocks(path: Path) -> Iterator[bytes]:
     with files.open_file(path) as file:
-        return sum(block.count(b'"') for block in iter(lambda: file.read(files.MB), b""))
+        yield from iter(lambda: file.read(files.MB), b"")
 
 
 def _answer(path: Path, wanted: ReadRequest) -> dict[str, Any]:

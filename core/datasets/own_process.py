@@ -9,6 +9,7 @@ rows are drawn depends on their content and the seed, never on their position.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..duckdb_worker import CONFIG, LOCKED, MB, serve
@@ -44,22 +45,22 @@ class ReadRequest(NamedTuple):
     path: str
     kind: str
     columns: dict[str, list[str]]
-    optional: list[str]
-    needed: list[str]
-    answers: list[str]
-    keep: list[str]
-    extra: int
     header: list[str]
     delimiter: str
     open_quote: bool
     rows: int
-    skip: int
     seed: int | None
     longest: int
     named: int
-    result_mb: int
     memory_mb: int
     seconds: int
+    skip: int = 0
+    optional: Sequence[str] = ()
+    needed: Sequence[str] = ()
+    answers: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    extra: int = 0
+    result_mb: int = 100
 
 
 def _found(connection: DuckDBPyConnection, wanted: ReadRequest) -> bytes:

@@ -26,12 +26,10 @@ from .items import (
     Loaded,
     Read,
     Split,
-    Stamp,
     Task,
     left_out_words,
     loaded_record,
     noted,
-    stamp,
 )
 from .own import Columns, Keep
 
@@ -65,9 +63,9 @@ class Source(NamedTuple):
     page: str
     licence: str
     address: str
-    tried: bool
-    note: str
     files: tuple[SourceFile, ...]
+    tried: bool = False
+    note: str = ""
 
     @property
     def folder(self) -> Path:
@@ -116,18 +114,9 @@ def _source(entry: dict[str, Any], licences: dict[str, str]) -> Source:
         for each in given.get("each", [""]):
             url, to = given["url"].replace("{each}", each), given.get("to", "").replace("{each}", each)
             files.append(SourceFile(url, to, keep, given.get("bytes"), given.get("sha256")))
-    datasets = tuple(entry["datasets"])
-    return Source(
-        name=entry["name"],
-        title=entry["title"],
-        datasets=datasets,
-        page=entry["page"],
-        licence=entry.get("licence") or licences[datasets[0]],
-        address=entry["address"],
-        tried=entry.get("tried", False),
-        note=entry.get("note", ""),
-        files=tuple(files),
-    )
+    about = {name: value for name, value in entry.items() if name != "file"}
+    licence = entry.get("licence") or licences[entry["datasets"][0]]
+    return Source(**{**about, "licence": licence, "datasets": tuple(entry["datasets"]), "files": tuple(files)})
 
 
 class Dataset(NamedTuple):
@@ -244,7 +233,7 @@ class _Held(NamedTuple):
     """The content of a data set, and the state of its files and folders when they were read."""
 
     rows: Read
-    files: dict[Path, Stamp]
+    stamps: dict[Path, tuple[int, int]]
 
 
 _MOST_HELD = 8
@@ -261,9 +250,9 @@ def _rows(dataset: Dataset, place: Path, split: Split | None) -> Read:
     key = dataset.name, place, split
     with _reading:
         held = _held.pop(key, None)
-        if held is None or any(stamp(path) != before for path, before in held.files.items()):
-            with noted({place: stamp(place)}) as files:
-                held = _Held(dataset.read(place, split), files)
+        if held is None or any(files.stamp(path) != before for path, before in held.stamps.items()):
+            with noted({place: files.stamp(place)}) as stamps:
+                held = _Held(dataset.read(place, split), stamps)
         _held[key] = held
         while len(_held) > _MOST_HELD:
             del _held[next(iter(_held))]

@@ -30,7 +30,7 @@ from ..runs.labels import LONGEST_TAG, MOST_OF_SCHEME, JudgedCase, Scheme
 from ..runs.library import RunNotFoundError
 from ..scene import Mark
 from ..score import Figure, Score, undefined
-from ..statistics import kappa_interval
+from ..statistics.agreement import kappa_interval
 from ..store import audits
 from ..store.listing import Selection
 from ..text.templates import PROMPTS, load

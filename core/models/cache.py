@@ -19,8 +19,8 @@ from typing import Any, Protocol, runtime_checkable
 from pydantic import ValidationError
 
 from .. import policy
-from ..events import Asked, CallError, Event, Failed, Model, ModelAnswer, OnText, Request
-from ..runs.fairness import WHOSE, Leave, gated
+from ..events import Asked, Event, Model, ModelAnswer, OnText, Request
+from ..runs.fairness import WHOSE
 from ..transcript import Call, transcript
 from . import errors
 from .ids import GIVEN
@@ -185,7 +185,7 @@ def content_of(asked: Request | Asked) -> str:
     return _digest({name: value for name, value in content.items() if value})
 
 
-def _digest(content: dict[str, Any]) -> str:
+def _digest(content: object) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
@@ -218,10 +218,6 @@ class Cached:
         self.model = model
         self._cache = cache
         self._account = account
-
-    def under(self, leave: Leave) -> Cached:
-        """The same model; a request that is not in the cache is sent only while `leave` allows it."""
-        return Cached(gated(self.model, leave), self._cache, self._account)
 
     @property
     def is_empty(self) -> bool:
@@ -313,22 +309,17 @@ class Replay:
         self._given[key] = turn + 1
         call = fitting[turn % len(fitting)]
         if call.answered is None:
-            raise _again(call.failed)
+            assert call.failed is not None
+            raise errors.error_of_journal(call.failed.error)(call.failed.message, call.failed.hint)
         on_text(call.text)
         return call.answered.again(edited=False, at_once=None)
 
 
 def _key(asked: Asked | Request) -> str:
     turns, sampling = [turn.model_dump() for turn in asked.messages], asked.sampling.model_dump(mode="json")
-    content = [asked.role, turns, sampling, asked.repeat]
-    return hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+    return _digest([asked.role, turns, sampling, asked.repeat])
 
 
 def _same(asked: Asked, request: Request) -> bool:
     """Whether `request`, sent to the model that was asked then, is exactly that request (including its JSON schema)."""
     return request.model_copy(update={"model": asked.model}).fingerprint() == asked.fingerprint
-
-
-def _again(failed: Failed | None) -> CallError:
-    assert failed is not None
-    return errors.error_of_journal(failed.error)(failed.message, failed.hint)

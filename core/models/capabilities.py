@@ -85,7 +85,8 @@ async def find_capabilities(model: Model, on_call: Callable[[str], None] = lambd
     """
     if is_control(model.id):
         return Capabilities(model=model.id, answers=True, thinks="no")
-    asked = _Asked(unwrapped(model), on_call)
+    inner = unwrapped(model)
+    asked = _Asked(inner, on_call)
     first = await asked.ask("whether it answers", "What is 17 + 25? Answer with the number alone.", max_tokens=200)
     if not isinstance(first, ModelAnswer):
         return Capabilities(model=model.id, calls=1, problem=f"{first.message} {first.hint}".strip())
@@ -101,21 +102,24 @@ async def find_capabilities(model: Model, on_call: Callable[[str], None] = lambd
     )
     logprobs = await asked.ask("log probabilities", "Is ice cold? Answer yes or no.", max_tokens=5, top_logprobs=5)
     tools = await asked.ask("tools", "How high is Ben Nevis? Look it up.", max_tokens=200, request={"tools": (_TOOL,)})
+    answers = [one for one in asked.results if isinstance(one, ModelAnswer)]
+    # What the connection has learned; nothing for a model that is not behind a server.
+    traits = inner.connection.traits(inner.model) if isinstance(inner, Endpoint) else Traits()
     return Capabilities(
         model=model.id,
         calls=len(asked.results),
         answers=True,
         thinks=_thinks([one for one in (first, riddle, long) if isinstance(one, ModelAnswer)]),
-        refused=asked.refused,
-        system_role=asked.takes_system_role,
+        refused=tuple(name for name in _SETTINGS if name in traits.refused),
+        system_role=traits.system_role,
         json_schema=_holds(schema, _fits_schema),
         logprobs=_holds(logprobs, lambda answer: bool(answer.logprobs)),
         tools=_holds(tools, lambda answer: any(call.name == _TOOL.name for call in answer.tool_calls)),
         seconds=first.seconds,
         tokens_per_second=_speed(long) if isinstance(long, ModelAnswer) else None,
         served=first.served,
-        prompt_tokens=_total([one.usage.prompt_tokens for one in asked.answers]),
-        completion_tokens=_total([one.usage.completion_tokens for one in asked.answers]),
+        prompt_tokens=_total([one.usage.prompt_tokens for one in answers]),
+        completion_tokens=_total([one.usage.completion_tokens for one in answers]),
     )
 
 
@@ -126,26 +130,6 @@ class _Asked:
         self._model = model
         self._on_call = on_call
         self.results: list[ModelAnswer | CallError] = []
-
-    @property
-    def answers(self) -> list[ModelAnswer]:
-        return [one for one in self.results if isinstance(one, ModelAnswer)]
-
-    @property
-    def refused(self) -> tuple[str, ...]:
-        """The settings that were requested and left out; empty for a model that is not behind a server."""
-        refused = self._traits.refused
-        return tuple(name for name in _SETTINGS if name in refused)
-
-    @property
-    def takes_system_role(self) -> bool:
-        """Whether no refusal was learned; after one, the connection puts the system text before the first user turn."""
-        return self._traits.system_role
-
-    @property
-    def _traits(self) -> Traits:
-        """What the connection has learned; nothing for a model that is not behind a server."""
-        return self._model.connection.traits(self._model.model) if isinstance(self._model, Endpoint) else Traits()
 
     async def ask(
         self,
@@ -326,12 +310,12 @@ def _key(model: Model) -> str:
 
 def saved_capabilities(model: Model, home: Path) -> Capabilities | None:
     """The result of the model's last test; None if it was not tested, or if that cannot be read."""
-    return _read(home).found.get(_key(model))
+    return _read(home).get(_key(model))
 
 
 def tried(home: Path) -> set[str]:
     """The ids of the models that were tested."""
-    return {found.model for found in _read(home).found.values()}
+    return {found.model for found in _read(home).values()}
 
 
 def all_saved(get: Callable[[str], Model], ids: Iterable[str], home: Path) -> dict[str, Capabilities]:
@@ -339,21 +323,21 @@ def all_saved(get: Callable[[str], Model], ids: Iterable[str], home: Path) -> di
     every, results = _read(home), {}
     for id in ids:
         with suppress(CallError):
-            if (found := every.found.get(_key(get(id)))) is not None:
+            if (found := every.get(_key(get(id)))) is not None:
                 results[id] = found
     return results
 
 
 def save_capabilities(found: Capabilities, model: Model, home: Path) -> None:
     """Store the result in `home`, unless nothing can be written there."""
-    every = {**_read(home).found, _key(model): found}
+    every = {**_read(home), _key(model): found}
     newest = dict(sorted(every.items(), key=lambda pair: pair[1].at)[-MOST_KEPT:])
     with suppress(OSError):
         write(home / "capabilities.json", _Kept(found=newest).model_dump_json(indent=1).encode())
 
 
-def _read(home: Path) -> _Kept:
+def _read(home: Path) -> dict[str, Capabilities]:
     try:
-        return _Kept.model_validate_json((home / "capabilities.json").read_bytes())
+        return _Kept.model_validate_json((home / "capabilities.json").read_bytes()).found
     except (OSError, ValidationError):
-        return _Kept()
+        return {}

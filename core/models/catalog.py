@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 from pydantic import SecretStr
 
 from ..events import CallError, Event, Frozen, Model
+from ..files import stamp
 from ..journal import find, list_journals
 from . import download, local
 from .cache import Cached, GivenWords, Replay, ResponseCache
@@ -42,17 +43,8 @@ class ModelInfo(Frozen):
 
 class _Kept(NamedTuple):
     path: Path
-    state: tuple[int, int] | None
+    stamp: tuple[int, int]
     model: Model
-
-
-def _state(path: Path) -> tuple[int, int] | None:
-    """The file's size and time of last change, which show whether it has changed; None if it does not exist."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_size, status.st_mtime_ns
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -124,7 +116,7 @@ class Catalog:
             if kind == "replay" and not self.replays(name):
                 # The run may have been shared earlier.
                 raise self._unknown(model_id)
-            if kept is None or kept.state != _state(kept.path):
+            if kept is None or kept.stamp != stamp(kept.path):
                 kept = self._kept[model_id] = (
                     self._local(model_id, name) if kind == "local" else self._replay(model_id, name)
                 )
@@ -162,8 +154,8 @@ class Catalog:
     def offered(self) -> list[ModelInfo]:
         """Every model except replays, of which there are as many as runs: the choice on pages."""
         return [
-            *self._described_controls(),
-            *self._described_own(),
+            *_described("control", {id: one for id, one in self.controls.items() if getattr(one, "listed", True)}),
+            *_described("own", self.functions),
             *self._described_local(),
             *self._described_endpoints(),
         ]
@@ -197,15 +189,14 @@ class Catalog:
                 raise
             raise self._unknown(model_id) from None
         # Another file under the same name is another model.
-        state = _state(path)
-        return _Kept(path, state, self._remembering(local.LocalModel(model_id, path), f"{path.name}:{state}"))
+        now = stamp(path)
+        return _Kept(path, now, self._remembering(local.LocalModel(model_id, path), f"{path.name}:{now}"))
 
     def _replay(self, model_id: str, run: str) -> _Kept:
         path = find(run, self.journals, self.recordings)
         if path is None:
             raise self._unknown(model_id)
-        state = _state(path)
-        return _Kept(path, state, Replay(run, self.read(path)))
+        return _Kept(path, stamp(path), Replay(run, self.read(path)))
 
     def _unknown(self, model_id: str) -> CallError:
         known = self.ids()
@@ -230,24 +221,6 @@ class Catalog:
                 return f"{name}/{typed}"
         provider = next((name for name, one in PRESETS.items() if one.own and re.match(one.own, typed)), "")
         return f"{provider}/{typed}" if provider else ""
-
-    def _described_controls(self) -> list[ModelInfo]:
-        return [
-            ModelInfo(
-                id=id,
-                kind="control",
-                title=str(getattr(model, "title", id)),
-                about=str(getattr(model, "about", "") or (type(model).__doc__ or "").partition("\n")[0]),
-            )
-            for id, model in self.controls.items()
-            if getattr(model, "listed", True)
-        ]
-
-    def _described_own(self) -> list[ModelInfo]:
-        return [
-            ModelInfo(id=id, kind="own", title=str(getattr(model, "title", id)), about=str(getattr(model, "about", "")))
-            for id, model in self.functions.items()
-        ]
 
     def _described_local(self) -> list[ModelInfo]:
         here = local.installed(self.models_folder)
@@ -310,6 +283,13 @@ class Catalog:
             for path in (*reversed(list_journals(self.journals)), *recorded)
             if self.replays(path.stem)
         ]
+
+
+def _described(kind: Kind, models: Mapping[str, Model]) -> Iterator[ModelInfo]:
+    """The lines of robots or functions, which need not have a title or say anything about themselves."""
+    for id, model in models.items():
+        about = getattr(model, "about", "") or (type(model).__doc__ or "").partition("\n")[0]
+        yield ModelInfo(id=id, kind=kind, title=str(getattr(model, "title", id)), about=str(about))
 
 
 def openai_from_environment() -> EndpointConfig:

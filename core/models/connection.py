@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from .. import home
 from ..events import Frozen
-from ..runs.fairness import FairSemaphore, Leave
+from ..runs.fairness import FairSemaphore, current_leave
 from ..text.reply import storable
 from . import error_mapping, safe_http
 from .settings import EndpointConfig, Extras
@@ -63,6 +63,9 @@ class Traits(Frozen):
     """Whether it accepts a system turn. If not, that text is put before the first user turn."""
 
 
+_KNOWN = TypeAdapter(dict[str, Traits])
+
+
 class TraitsFile:
     """The traits of all models of a home, in one JSON file. If the file cannot be read or written, the app works
     without it.
@@ -91,18 +94,15 @@ class TraitsFile:
 
     def _read(self) -> None:
         """Read what another process has learned."""
-        if self._path is None:
-            return
-        with suppress(OSError, ValueError, ValidationError, AttributeError, RecursionError):
-            kept = json.loads(self._path.read_text(encoding="utf-8"))
-            self._known |= {str(key): Traits.model_validate(one) for key, one in kept.items()}
+        if self._path is not None:
+            with suppress(OSError, ValidationError):
+                self._known |= _KNOWN.validate_json(self._path.read_bytes())
 
     def _write(self) -> None:
         if self._path is None or not self._path.parent.is_dir():
             return
-        kept = {key: one.model_dump(mode="json", exclude_defaults=True) for key, one in self._known.items()}
         try:
-            home.write(self._path, json.dumps(kept, indent=1, sort_keys=True).encode())
+            home.write(self._path, _KNOWN.dump_json(dict(sorted(self._known.items())), indent=1, exclude_defaults=True))
         except OSError as error:
             log.warning("%s cannot be written: %s", self._path, error)
 
@@ -271,11 +271,12 @@ class Throttle:
         """Seconds until the server allows the next call."""
         return max(0.0, self._wait_until - time.monotonic())
 
-    async def open(self, leave: Leave) -> int:
+    async def open(self) -> int:
         """Wait as long as the server asked for; returns the value to pass as `sent` when the next call has ended.
 
-        Raises CallsPausedError if `leave` allows no call.
+        Raises CallsPausedError if calls of this task are withheld.
         """
+        leave = current_leave()
         leave.check()
         while self.wait:
             await leave.sleep(self.wait)

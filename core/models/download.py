@@ -116,7 +116,8 @@ def download(
         model.title, hf_hub_url(model.repo, model.file, endpoint=hub()), "give its path on the Models page"
     )
     size, sha256 = model.size_bytes, model.sha256
-    cached = _cached(model)
+    # Only our list says what a file in the hub's cache should be.
+    cached = _in_cache(model.repo, model.file, size, sha256) if sha256 else None
     if cached is not None:
         _copy(wanted, size, cached, part, progress)
     else:
@@ -166,11 +167,6 @@ def download_folder(
 def _advance(progress: Progress, before: int, whole: int, done: int, size: int) -> None:
     """Report the bytes of one of several files, of which earlier ones had `before`, and all together `whole`."""
     progress(before + done, whole)
-
-
-def _cached(model: HubModel) -> Path | None:
-    """The file in the hub's cache on this machine, if it is complete; only if our list says what it should be."""
-    return None if model.sha256 is None else _in_cache(model.repo, model.file, model.size_bytes, model.sha256)
 
 
 def _in_cache(repo: str, file: str, size: int, sha256: str, revision: str | None = None) -> Path | None:

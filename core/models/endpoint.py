@@ -12,7 +12,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..events import CallError, Message, ModelAnswer, OnText, Request, ending_of
-from ..runs.fairness import Leave
+from ..runs.fairness import current_leave
 from . import error_mapping, safe_http
 from .connection import FIRST_ROOM, LISTING_TIMEOUT, MOST_ROOM, ROOM_TO_TELL, Connection, Traits, listed_names
 from .errors import ModelNotFoundError, RateLimitError, RequestRefusedError, ServerLoadingError, failure
@@ -37,19 +37,12 @@ class ReportedError(Exception):
 class UnreadableReplyError(Exception):
     """The reply does not follow the API's description; the message says where, if that is known."""
 
-    @classmethod
-    def from_error(cls, error: Exception) -> UnreadableReplyError:
-        """An Unreadable caused by `error`, with its message if it is an UnsafeResponseError."""
-        unreadable = cls(str(error) if isinstance(error, safe_http.UnsafeResponseError) else "")
-        unreadable.__cause__ = error
-        return unreadable
-
 
 async def stream_pieces(
     client: openai.AsyncOpenAI, model: str, turns: list[dict[str, Any]], parameters: dict[str, Any], reply: Reply
 ) -> AsyncGenerator[str]:
     """Send the request, and yield each piece of text as it comes. Raises openai.OpenAIError, httpx2.TransportError,
-    Reported and Unreadable.
+    ReportedError and UnreadableReplyError.
 
     Leaving the generator early closes the connection, which tells the server to stop writing.
     """
@@ -72,7 +65,7 @@ async def stream_pieces(
     except (openai.OpenAIError, httpx2.TransportError, ReportedError):
         raise
     except Exception as error:  # any error from parsing the reply, here or in a library, is the sender's fault
-        raise UnreadableReplyError.from_error(error) from error
+        raise UnreadableReplyError(str(error) if isinstance(error, safe_http.UnsafeResponseError) else "") from error
 
 
 async def _chunks(response: httpx2.Response, reply: Reply) -> AsyncGenerator[Any]:
@@ -149,21 +142,14 @@ class Endpoint:
     Raises the errors of core.models.errors.
     """
 
-    def __init__(self, connection: Connection, model: str, streams: bool = True, leave: Leave | None = None) -> None:
+    def __init__(self, connection: Connection, model: str, streams: bool = True) -> None:
         self.connection = connection
         self.model = model
         self.streams = streams
         self.id = f"{connection.config.name}/{model}"
-        self._leave = leave or Leave()
 
     def __repr__(self) -> str:
         return f"Endpoint({self.id!r})"
-
-    def under(self, leave: Leave) -> Endpoint:
-        """The same model; each try of a call checks `leave` first, and a wait between tries ends when `leave`
-        closes.
-        """
-        return Endpoint(self.connection, self.model, self.streams, leave)
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         """Ask, once it is this call's turn. `seconds` are those of the try that succeeded."""
@@ -174,7 +160,7 @@ class Endpoint:
             # A wait that the server asks for is not part of the call, but nobody waits for hours.
             if (wait := self.connection.throttle.wait) > config.timeout:
                 raise error_mapping.still_refused(config, wait)
-            await self.connection.throttle.open(self._leave)
+            await self.connection.throttle.open()
             limit = asyncio.timeout(config.timeout)
             try:
                 async with limit:
@@ -202,7 +188,7 @@ class Endpoint:
         grown = False
         while True:
             parameters = self._parameters(request, left_out)
-            sent = await self.connection.throttle.open(self._leave)
+            sent = await self.connection.throttle.open()
             outcome = await self._try(client, request, parameters, passed_on, grown)
             if isinstance(outcome, ModelAnswer):
                 self.connection.throttle.answered(sent)
@@ -225,7 +211,7 @@ class Endpoint:
                 left_out.add(_SCHEMA)
                 continue
             if isinstance(outcome, ServerLoadingError) and loop.time() < loaded_by:
-                await self._leave.sleep(min(config.backoff * 2.0**tries, _LOADING_WAIT))
+                await current_leave().sleep(min(config.backoff * 2.0**tries, _LOADING_WAIT))
                 tries += 1
                 limit.reschedule(loop.time() + config.timeout)
                 deadline = loop.time() + config.timeout
@@ -239,7 +225,7 @@ class Endpoint:
             tries += 1
             passed_on.again()
             log.info("%s: %s, try %d in %.1f s", self.id, type(outcome).__name__, tries + 1, wait)
-            await self._leave.sleep(wait)
+            await current_leave().sleep(wait)
 
     def _learn(self, **news: Any) -> None:
         if news:
@@ -337,7 +323,8 @@ class Endpoint:
             return _Changed({"system_role": False})
         if refused is not None and refused != "system" and refused not in _NEEDED:
             return refused
-        no_tools = error_mapping.refused_tools(error, config, self.model) if _uses_tools(request) else None
+        uses_tools = bool(request.tools) or any(message.role == "tool" for message in request.messages)
+        no_tools = error_mapping.refused_tools(error, config, self.model) if uses_tools else None
         return no_tools or error_mapping.of_error(error, config, self.model)
 
     def _more_room(self, request: Request, parameters: dict[str, Any], used: int) -> int | None:
@@ -477,10 +464,6 @@ def _turn(message: Message) -> dict[str, Any]:
             for call in message.tool_calls
         ]
     return turn
-
-
-def _uses_tools(request: Request) -> bool:
-    return bool(request.tools) or any(message.role == "tool" for message in request.messages)
 
 
 def _wait(failure: CallError, tries: int, backoff: float) -> float:

@@ -77,7 +77,8 @@ def of_error(error: Exception, config: EndpointConfig, model: str = "") -> CallE
     if isinstance(error.__cause__, safe_http.NotPublicError):
         return failure("not_public", base_url=config.base_url, why=error.__cause__)
     if isinstance(error, openai.APIStatusError):
-        return _of_status(error, config, model)
+        text = f"{error.code} {error.type} {_said(error.body, config)}"
+        return _of_words_and_status(error.status_code, text, error.body, error.response.headers, config, model)
     if isinstance(error, openai.APIConnectionError):
         return _of_connection(error, config)
     if isinstance(error, openai.APIError) and isinstance(error.body, dict | list | str):
@@ -251,11 +252,6 @@ def _retry_in(words: str, body: object) -> float | None:
         unit = (found[2] or "s").lower()
         return float(found[1]) * (0.001 if unit == "ms" else 60 if unit.startswith("m") else 1)
     return None
-
-
-def _of_status(error: openai.APIStatusError, config: EndpointConfig, model: str) -> CallError:
-    text = f"{error.code} {error.type} {_said(error.body, config)}"
-    return _of_words_and_status(error.status_code, text, error.body, error.response.headers, config, model)
 
 
 def _of_words_and_status(

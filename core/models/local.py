@@ -29,7 +29,7 @@ from pydantic import SecretStr
 from .. import files, optional, package_data
 from ..events import CallError, ModelAnswer, OnText, Request, ignore_text
 from ..policy import NotAllowedError, child_environment
-from ..runs.fairness import Leave, run_in_thread
+from ..runs.fairness import run_in_thread
 from . import download
 from .connection import Connection, Thinks
 from .endpoint import Endpoint
@@ -224,14 +224,9 @@ class LocalModel:
     Raises the errors of core.models.errors, including LocalModelError.
     """
 
-    def __init__(self, id: str, path: Path, leave: Leave | None = None) -> None:
+    def __init__(self, id: str, path: Path) -> None:
         self.id = id
         self.path = path
-        self._leave = leave
-
-    def under(self, leave: Leave) -> LocalModel:
-        """The same model; each of its calls checks `leave` just before it is sent to the server."""
-        return LocalModel(self.id, self.path, leave)
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         """Ask the model's own server, started if necessary. Raises CallError, for instance LocalModelError.
@@ -245,7 +240,7 @@ class LocalModel:
             streams = on_text is not ignore_text or request.sampling.top_logprobs is not None
             name = self.id.removeprefix("local/")
             server.connection.learn(name, thinks=server.thinks)
-            endpoint = Endpoint(server.connection, name, streams, self._leave)
+            endpoint = Endpoint(server.connection, name, streams)
             answer = await endpoint.answer(request, on_text)
         except (UnreachableServerError, MalformedReplyError) as fault:
             raise fault if server.alive else server.died() from None

@@ -19,7 +19,6 @@ from .statements import (
     beyond_question,
     cannot_tell,
     declines,
-    is_silent,
     one_of,
     only,
     reply,
@@ -127,7 +126,7 @@ def _tone_claimed(text: str) -> str | None:
         claim, unknown_at = _tone_of(sentence), cannot_tell(sentence)
         if claim and (unknown_at is None or claim.at < unknown_at or " but " in sentence[unknown_at : claim.at]):
             claims.append(claim.value)
-        elif unknown_at is not None or ("sentiment" in sentence and is_silent(sentence)):
+        elif unknown_at is not None or ("sentiment" in sentence and RE.silent.search(sentence)):
             claims.append(UNKNOWN)
         elif RE.both_tones.search(sentence):
             mentions.append("neutral")
@@ -415,7 +414,7 @@ def _option_claimed(text: str, offered: _Options, options: _Options) -> str | No
         conclusions = [*offered.at(letter[1])]
     if conclusions:
         return conclusions[-1]
-    if any(cannot_tell(part) is not None or is_silent(part) for part in parts):
+    if any(cannot_tell(part) is not None or RE.silent.search(part) for part in parts):
         return None if _between_two(parts, options) else UNKNOWN
     if RE.contrasts.search(" ".join(parts[-2:])):
         last = RE.contrasts.split(parts[-1])[-1]

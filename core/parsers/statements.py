@@ -129,13 +129,9 @@ def reply(text: str) -> str:
         if value is not None:
             return f"Answer: {without_markup(concluded(value))}"
     words = RE.if_forced.sub("", without_markup(_lined(concluded(without_quoted_question(own)))))
-    return words if STRUCK.search(written) else since_turn(words)
-
-
-def since_turn(text: str) -> str:
-    """Return what plain `text` says since it last took something back ("wait, no") or said that it cannot choose."""
-    turns = list(RE.turn.finditer(text))
-    return text[turns[-1].end() :].lstrip(" ,.:;!…–—-\n") if turns else text
+    # Where it takes something back ("wait, no") or says that it cannot choose, only what follows counts.
+    turns = [] if STRUCK.search(written) else list(RE.turn.finditer(words))
+    return words[turns[-1].end() :].lstrip(" ,.:;!…–—-\n") if turns else words
 
 
 def _lined(text: str) -> str:
@@ -326,11 +322,6 @@ def begins_as_refusal(text: str) -> bool:
     return RE.refusal.match(text) is not None
 
 
-def names_nothing(text: str) -> bool:
-    """Whether an answer that should list words begins by saying that it cannot."""
-    return begins_as_refusal(text) or RE.no_list.match(text) is not None
-
-
 UNKNOWN = "unknown"
 
 
@@ -360,8 +351,3 @@ def cannot_tell(sentence: str) -> int | None:
     """Return where a plain sentence says that something cannot be told; None if it does not."""
     match = RE.says_unknown.search(sentence)
     return match.start() if match else None
-
-
-def is_silent(sentence: str) -> bool:
-    """Whether a plain sentence says that the text does not mention something."""
-    return RE.silent.search(sentence) is not None

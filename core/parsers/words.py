@@ -7,7 +7,7 @@ from typing import Any
 
 from ..text.reply import STRUCK, cells_of, concluded, json_in, spoken, without_echo
 from .paragraph import asks_back
-from .statements import RE, names_nothing
+from .statements import RE, begins_as_refusal
 
 _LONGEST_PHRASE = 12
 """In words. Anything longer is a sentence about the words."""
@@ -100,7 +100,9 @@ def word_list(text: str) -> list[str] | None:
     parsed = json_in(text)
     if parsed is not None and (text.startswith(("[]", "{")) or _strings(parsed)):
         return _tidy(_strings(parsed))
-    if re.fullmatch(r"(?i)[.?!…\s]*|(?:no|yes|not applicable)\W*", text) or names_nothing(text) or asks_back(text):
+    if re.fullmatch(r"(?i)[.?!…\s]*|(?:no|yes|not applicable)\W*", text) or RE.no_list.match(text):
+        return None
+    if begins_as_refusal(text) or asks_back(text):
         return None
     if RE.undecided.search(text) or RE.list_label_only.fullmatch(text):
         return None

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ..labs.base.declared import FACETS, Judged
-from ..statistics import FEW, Pair
+from ..statistics.comparisons import Pair
+from ..statistics.intervals import FEW
 from ..store.comparing import Compared
 from ..text.display import count_noun
 

@@ -7,7 +7,8 @@ from ..datasets.items import Item
 from ..errors import ExplainError
 from ..labs.base.lab import Lab
 from ..models.ids import GIVEN
-from ..statistics import FEW, Interval, auroc, placements
+from ..statistics.agreement import auroc, placements
+from ..statistics.intervals import FEW, Interval
 from ..text.compare import content_words, words
 from ..text.display import count_noun
 from ..transcript import Transcript

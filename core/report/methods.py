@@ -20,7 +20,8 @@ from ..runs.engine import app_version
 from ..runs.library import IMPORTED
 from ..runs.verify import Verified
 from ..score import Score
-from ..statistics import FEW, group_statistics
+from ..statistics.groups import group_statistics
+from ..statistics.intervals import FEW
 from ..store.store import Store
 from ..text import templates
 from ..text.display import count_noun

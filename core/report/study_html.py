@@ -15,7 +15,7 @@ from .. import journal
 from ..datasets.own import without_folder
 from ..labs.base.lab import Lab
 from ..labs.base.spec import knobs
-from ..statistics import FEW
+from ..statistics.intervals import FEW
 from ..studies import table_cells, tables
 from ..studies.estimate import StudyEstimate
 from ..studies.plan import Planned, Study

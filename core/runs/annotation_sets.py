@@ -194,12 +194,17 @@ class AnnotationState:
             return []
         return [page for page in person.assigned if page not in person.answers]
 
-    def taken(self, at: datetime, simulated: bool) -> Counter[str]:
-        """How many people have answered or now have each page. People and simulated people are counted apart."""
-        found: Counter[str] = Counter()
+    def counted(self, simulated: bool) -> Iterator[Annotator]:
+        """Yield the people whose answers count; people and simulated people are counted apart."""
         for person in self.people.values():
-            if bool(person.entered.simulated) == simulated and person.counts:
-                found.update([*person.answers, *self.left(person, at)])
+            if person.counts and bool(person.entered.simulated) == simulated:
+                yield person
+
+    def taken(self, at: datetime, simulated: bool) -> Counter[str]:
+        """How many people have answered or now have each page."""
+        found: Counter[str] = Counter()
+        for person in self.counted(simulated):
+            found.update([*person.answers, *self.left(person, at)])
         return found
 
     def choose(self, person: Annotator, at: datetime, among: Collection[str]) -> tuple[str, ...]:
@@ -227,18 +232,14 @@ class AnnotationState:
 
     def answers(self, simulated: bool = False) -> Iterator[tuple[Annotator, AnnotationPlace, str]]:
         """Yield each answer that counts: who gave it, what it is about, and the chosen option."""
-        for person in self.people.values():
-            if person.counts and bool(person.entered.simulated) == simulated:
-                for page, words in person.answers.items():
-                    for place, word in zip(self.pages[page].places, words, strict=False):
-                        yield person, place, word
+        for person in self.counted(simulated):
+            for page, words in person.answers.items():
+                for place, word in zip(self.pages[page].places, words, strict=False):
+                    yield person, place, word
 
     def done(self, simulated: bool = False) -> int:
         """How many pages have all the people that they need."""
-        found: Counter[str] = Counter()
-        for person in self.people.values():
-            if bool(person.entered.simulated) == simulated and person.counts:
-                found.update([*person.answers])
+        found = Counter(page for person in self.counted(simulated) for page in person.answers)
         return sum(found[page] >= self.made.per_item for page in self.pages)
 
 
@@ -252,10 +253,11 @@ class LiveSet:
         self.path = path
         self._tail = journal.Tail(path)
         self._lock = threading.RLock()
-        started, made, *events = [*self._tail.news().events, None, None]
-        if not isinstance(started, Started) or not isinstance(made, Recorded) or made.record != name_of(SetMade):
-            raise AnnotationError(f"{path.name} contains no annotation set.")
-        self._state: AnnotationState
+        match self._tail.news().events:
+            case [Started(), Recorded() as made, *events] if made.record == name_of(SetMade):
+                pass
+            case _:
+                raise AnnotationError(f"{path.name} contains no annotation set.")
         try:
             self._state = AnnotationState(path.stem, SetMade.model_validate(made.data))
         except ValidationError:
@@ -263,8 +265,7 @@ class LiveSet:
                 f"The annotation set {path.stem} cannot be read by this version of the app."
             ) from None
         for event in events:
-            if event is not None:
-                self._state.apply(event)
+            self._state.apply(event)
 
     @property
     def state(self) -> AnnotationState:

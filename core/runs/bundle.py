@@ -589,8 +589,11 @@ class _Import:
                 os.replace(self._mark(run), mark)
                 placed.append(mark)
             for name in (*taken.runs, *taken.said):
-                self._place(self._aside / name, self._folders[0] / f"{name}{_ENDING}")
-                placed.append(self._folders[0] / f"{name}{_ENDING}")
+                target = self._folders[0] / f"{name}{_ENDING}"
+                if target.exists() and not journal.is_blank(target):  # it has appeared meanwhile
+                    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target.name)
+                os.replace(self._aside / name, target)
+                placed.append(target)
         except BaseException:
             for path in placed:
                 path.unlink(missing_ok=True)
@@ -605,12 +608,3 @@ class _Import:
         said = Recorded(run=path.stem, record=IMPORTED, item="run", data=data)
         path.write_bytes(journal.to_line(begun, 1) + journal.to_line(said, 2))
         return path
-
-    @staticmethod
-    def _place(source: Path, target: Path) -> None:
-        """Move a journal to the others, whole or not at all. Raises FileExistsError if one has appeared there
-        meanwhile.
-        """
-        if target.exists() and not journal.is_blank(target):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target.name)
-        os.replace(source, target)

@@ -333,10 +333,9 @@ def _soon(figures: Iterator[Figure]) -> tuple[list[Figure], bool]:
 def app_version() -> str:
     """The version of this program."""
     import tomllib
-    from importlib import metadata
 
-    with suppress(metadata.PackageNotFoundError):
-        return metadata.version("explain-yourself")
+    with suppress(PackageNotFoundError):
+        return version("explain-yourself")
     return str(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
 
 

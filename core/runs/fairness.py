@@ -10,10 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import TypeVar
 from weakref import WeakSet
-
-from ..events import Model
 
 R = TypeVar("R")
 
@@ -151,8 +149,8 @@ class CallsPausedError(Exception):
 
 
 class Leave:
-    """Whether calls of one group, such as the runs of a study, may still be sent; given to each model that the group
-    asks (`Leaving`). To be closed on the event loop of those who rest.
+    """Whether calls of one group, such as the runs of a study, may still be sent; models whose calls leave this process
+    check that of the task that asks (`LEAVE`). To be closed on the event loop of those who rest.
     """
 
     def __init__(self) -> None:
@@ -179,14 +177,10 @@ class Leave:
                 await woken.wait()
 
 
-@runtime_checkable
-class Leaving(Protocol):
-    """A model whose calls leave this process, so that they can be withheld."""
-
-    def under(self, leave: Leave) -> Model:
-        """The same model, where each call checks `leave` just before it is sent."""
+LEAVE: ContextVar[Leave | None] = ContextVar("leave", default=None)
+"""The leave of the group for which a call is made; None if nobody withholds it."""
 
 
-def gated(model: Model, leave: Leave) -> Model:
-    """The model with calls that check `leave`; `model` itself if its calls do not leave this process."""
-    return model.under(leave) if isinstance(model, Leaving) else model
+def current_leave() -> Leave:
+    """The leave of this task; one that stays open if it has none."""
+    return LEAVE.get() or Leave()

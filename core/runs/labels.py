@@ -4,7 +4,6 @@ journal of their own, `<run>~labels-<who>.jsonl`, so that nobody overwrites anot
 
 from __future__ import annotations
 
-import os
 import re
 import string
 import tomllib
@@ -151,10 +150,6 @@ class SchemeError(ExplainError, ValueError):
     """The file of label schemes is invalid; the message names the file and the line."""
 
 
-def _is_named(name: str) -> bool:
-    return bool(_NAME.fullmatch(name))
-
-
 class Scheme(Frozen):
     """A label scheme. `labels` has the key of each label; `several`: a case may have more than one of them."""
 
@@ -166,7 +161,7 @@ class Scheme(Frozen):
     @model_validator(mode="after")
     def _check(self) -> Scheme:
         for name in (self.name, *self.labels):
-            if not _is_named(name):
+            if not _NAME.fullmatch(name):
                 raise ValueError(
                     f"{name!r} is not a valid name: use letters, digits, spaces, hyphens, at most {LONGEST_TAG}."
                 )
@@ -243,10 +238,8 @@ def save(text: str) -> tuple[Scheme, ...]:
     """Store the text as the file of label schemes, once it is valid. Raises SchemeError and DataDirError."""
     found = read(text)
     file = path()
-    aside = file.with_name(f".{file.name}.part")
     try:
-        aside.write_text(text, encoding="utf-8")
-        os.replace(aside, file)
+        home.write(file, text.encode())
     except OSError as error:
         raise SchemeError(f"{file} cannot be written: {error.strerror or error}.") from None
     return found

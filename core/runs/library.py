@@ -86,14 +86,8 @@ class Watch:
     def __init__(self, path: Path, partial: Callable[[], dict[str, str]], case: str) -> None:
         self._tail = Tail(path)
         self._partial = partial
-        self._case = case
-        self.transcript = self._empty()
-
-    def _empty(self) -> Transcript:
-        if not self._case:
-            return Transcript()
-        kept = {"", self._case, *ancestors(self._case)}
-        return Transcript(keep=lambda place: place in kept)
+        kept = {"", case, *ancestors(case)}
+        self.transcript = Transcript(keep=lambda place: place in kept) if case else Transcript()
 
     def refresh(self) -> bool:
         """Read what is new; returns whether there was anything. Raises FileNotFoundError."""
@@ -174,6 +168,12 @@ class RunLibrary:
                 f"The settings of {run_id} cannot be read by this version of the app: {why}"
             ) from None
 
+    def changeable_path(self, run_id: str, words: str) -> Path:
+        """The same for a run that can be changed. Raises RunNotFoundError, with these `words`, for a recording."""
+        if self.is_recording(run_id):
+            raise RunNotFoundError(f"{run_id} is a recording, which {words}.")
+        return self.local_path(run_id)
+
     def owner(self, run_id: str) -> str:
         """The name of the run's owner; empty for a run of the command line. Raises RunNotFoundError."""
         if run_id not in self._owners:
@@ -211,10 +211,9 @@ class RunLibrary:
 
     def case(self, run_id: str, case: str) -> Transcript:
         """One case of a run and how the others ended; the rest of the journal is not read. Raises RunNotFoundError."""
-        path = self.path(run_id)
+        path, kept = self.path(run_id), {"", case, *ancestors(case)}
         with of_today():
-            part = journal.read_part(path, ["", case, *ancestors(case)]).events
-        kept = {"", case, *ancestors(case)}
+            part = journal.read_part(path, kept).events
         state = Transcript(keep=lambda place: place in kept)
         for event in part:
             state.apply(event)

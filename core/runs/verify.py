@@ -8,7 +8,7 @@ believed.
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -154,7 +154,7 @@ def verified(
     if any(failure.bad_input for failure in again.failures):
         return Verified(why=again.failures[-1].message, made_with=made_with)
     before, now = _findings(said), _findings(again)
-    differ = [_told(key, before[key], now.get(key)) for key in before if not _agree(before[key], now.get(key))]
+    differ = [_told(key, one, now.get(key)) for key, one in before.items() if not is_same(one, now.get(key))]
     if said.status == "completed":
         # A figure that later versions add was not claimed.
         claimed = {what for _, what, *_ in before}
@@ -168,21 +168,16 @@ _Key = tuple[str, str, str, str]
 
 def _findings(state: Transcript) -> dict[_Key, Any]:
     """Every figure and every record, without the names of calls."""
-    return dict(_figures(state)) | dict(_records(state))
-
-
-def _figures(state: Transcript) -> Iterator[tuple[_Key, Any]]:
+    found: dict[_Key, Any] = {}
     for score in state.scores:
         value = {name: getattr(score, name) for name in ("value", "n", "of", "low", "high")}
-        yield (score.case, score.metric, score.rules, score.item), value
-
-
-def _records(state: Transcript) -> Iterator[tuple[_Key, Any]]:
+        found[score.case, score.metric, score.rules, score.item] = value
     for case, place in state.places.items():
         for event in place.records.values():
             words = _WORDS.get(event.record, ())
             data = {name: value for name, value in event.data.items() if name not in words}
-            yield (case, f"record {event.record}", event.by, event.item), _without_calls(data)
+            found[case, f"record {event.record}", event.by, event.item] = _without_calls(data)
+    return found
 
 
 def _without_calls(data: Any) -> Any:
@@ -191,10 +186,6 @@ def _without_calls(data: Any) -> Any:
         named = {name: value for name, value in data.items() if name.partition("_")[0] not in ("call", "calls")}
         return {name: _without_calls(value) for name, value in named.items()}
     return [_without_calls(value) for value in data] if isinstance(data, list | tuple) else data
-
-
-def _agree(before: Any, now: Any) -> bool:
-    return now is not None and is_same(before, now)
 
 
 def _told(key: _Key, before: Any, now: Any) -> str:

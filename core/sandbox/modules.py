@@ -37,13 +37,13 @@ SIGNAL = ("square", "sawtooth")
 
 
 class Distribution(NamedTuple):
-    """A distribution in standard form: `density` and `below` (the cumulative share) are functions of a point and
-    `shapes` further numbers.
+    """A distribution in standard form: `density` and `below` (the cumulative share) are functions of a point and of the
+    further numbers `shapes`.
     """
 
     density: Callable[..., Row]
     below: Callable[..., Row]
-    shapes: int = 0
+    shapes: tuple[str, ...] = ()
     discrete: bool = False
 
 
@@ -87,17 +87,19 @@ DISTRIBUTIONS = {
             - (df + 1) / 2 * np.log1p(z * z / df)
         ),
         lambda z, df: _special("stdtr")(df, z),
-        1,
+        ("df",),
     ),
     "gamma": Distribution(
         lambda z, a: np.where(
             z >= 0, np.exp(_special("xlogy")(a - 1, np.abs(z)) - np.abs(z) - _special("gammaln")(a)), 0.0
         ),
         lambda z, a: _special("gammainc")(a, np.maximum(z, 0)),
-        1,
+        ("a",),
     ),
-    "poisson": Distribution(_poisson, lambda k, mean: _special("pdtr")(k, mean), 1, discrete=True),
-    "binom": Distribution(_binomial, lambda k, n, p: _special("bdtr")(np.minimum(k, n), n, p), 2, discrete=True),
+    "poisson": Distribution(_poisson, lambda k, mean: _special("pdtr")(k, mean), ("mu",), discrete=True),
+    "binom": Distribution(
+        _binomial, lambda k, n, p: _special("bdtr")(np.minimum(k, n), n, p), ("n", "p"), discrete=True
+    ),
 }
 """The distributions by scipy's names."""
 
@@ -105,8 +107,6 @@ NAMES: dict[str, tuple[str, ...]] = {"stats": tuple(DISTRIBUTIONS), "special": S
 """The names that are lent from each part of scipy."""
 
 LONGEST_LIST = 1_000
-
-_SHAPES = {"t": ("df",), "gamma": ("a",), "poisson": ("mu",), "binom": ("n", "p")}
 
 
 def caller(part: str, safe: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -142,7 +142,7 @@ def _of_distribution(name: str, what: str, given: list[Row], options: dict[str, 
     NotImplementedError for what is not lent.
     """
     distribution = DISTRIBUTIONS[name]
-    parameters = ["x", *_SHAPES.get(name, ()), "loc", *(() if distribution.discrete else ("scale",))]
+    parameters = ["x", *distribution.shapes, "loc", *(() if distribution.discrete else ("scale",))]
     if distribution.discrete and "k" in options:
         options["x"] = options.pop("k")
     values = dict(zip(parameters, given, strict=False)) | options
@@ -150,9 +150,9 @@ def _of_distribution(name: str, what: str, given: list[Row], options: dict[str, 
         raise TypeError(f"scipy.stats.{name}.{what} takes {', '.join(parameters)} here")
     if what not in ("pmf" if distribution.discrete else "pdf", "cdf", "sf"):
         raise NotImplementedError(f"scipy.stats.{name} has no {what!r} here")
-    if missing := [shape for shape in parameters[1 : 1 + distribution.shapes] if shape not in values]:
+    if missing := [shape for shape in distribution.shapes if shape not in values]:
         raise TypeError(f"scipy.stats.{name}.{what} lacks {missing[0]}")
-    shapes = [values[shape] for shape in parameters[1 : 1 + distribution.shapes]]
+    shapes = [values[shape] for shape in distribution.shapes]
     scale = np.asarray(values.get("scale", 1.0))
     z = (values["x"] - values.get("loc", 0.0)) / scale
     if distribution.discrete:

@@ -101,23 +101,17 @@ class Annotations:
 
     def share(self, run_id: str, shared: bool) -> None:
         """Let everyone view a run, or only its owner again. Raises RunNotFoundError."""
-        if self._journals.is_recording(run_id):
-            raise library.RunNotFoundError(f"{run_id} is a recording, which everyone may open.")
-        path = library.shared_path(self._journals.local_path(run_id))
+        path = library.shared_path(self._journals.changeable_path(run_id, "everyone may open"))
         self._add(run_id, path, Shared(run=path.stem, shared=shared))
 
     def seal(self, run_id: str, sealed: bool) -> None:
         """Seal a run, so that others see only what they have predicted, or unseal it. Raises RunNotFoundError."""
-        if self._journals.is_recording(run_id):
-            raise library.RunNotFoundError(f"{run_id} is a recording, which everyone may open.")
-        path = library.sealed_path(self._journals.local_path(run_id))
+        path = library.sealed_path(self._journals.changeable_path(run_id, "everyone may open"))
         self._add(run_id, path, recorded(path.stem, Sealing(sealed=sealed), "run"))
 
     def save_run_settings(self, run_id: str, kept: Kept, owner: str = "") -> None:
         """Set the run's title and whether it is hidden. Raises RunNotFoundError."""
-        if self._journals.is_recording(run_id):
-            raise library.RunNotFoundError(f"{run_id} is a recording, which cannot be changed.")
-        path = library.kept_path(self._journals.local_path(run_id))
+        path = library.kept_path(self._journals.changeable_path(run_id, "cannot be changed"))
         self._add(run_id, path, recorded(path.stem, kept, "run"), owner)
 
     def run_settings(self, run_id: str) -> Kept:
@@ -131,11 +125,9 @@ class Annotations:
         it until this process ends or a hundred other runs were deleted. Raises RunNotFoundError, and JournalInUseError
         if the run is in progress.
         """
-        path = self._journals.path(run_id)
-        if self._journals.is_recording(run_id):
-            raise library.RunNotFoundError(f"{run_id} is a recording, which cannot be deleted.")
+        path = self._journals.changeable_path(run_id, "cannot be deleted")
         # The lock keeps others from continuing the run meanwhile.
-        with Journal(self._journals.local_path(run_id)):
+        with Journal(path):
             # The cached answers of a run that a later version wrote stay.
             with suppress(NewerSchemaError):
                 self._forget(journal.read(path).events)

@@ -19,18 +19,7 @@ from ..labs.base.lab import Lab, Prerequisite, Reads
 from ..labs.base.spec import Spec
 from ..runs import driver, fairness
 from ..runs.context import Resolve
-from ..runs.driver import (
-    Driver,
-    ForkPlan,
-    fork_of,
-    fork_resolve,
-    inputs,
-    narrowed,
-    new_predictions,
-    new_reading,
-    planned,
-    stored_resolve,
-)
+from ..runs.driver import Driver, ForkPlan
 from ..runs.engine import RunRequest, UserInput, new_id
 from ..runs.fairness import WHOSE
 from ..runs.library import RunLibrary, RunNotFoundError, Watch, of_today
@@ -39,52 +28,6 @@ from ..transcript import Transcript
 from .annotations import Annotations
 from .quotas import Charge, Quotas, free_of_charge, is_counted, planned_calls
 from .usage import CallUsage
-
-# The queue in which runs wait for a place.
-
-
-class RunQueue:
-    """Runs that wait on `loop`, by number (`Quotas.begin`); a run without a number needs no place."""
-
-    def __init__(self, allowance: Quotas, loop: asyncio.AbstractEventLoop) -> None:
-        self._allowance = allowance
-        self._loop = loop
-        self._turn = threading.Lock()
-        self._waiting: dict[int, asyncio.Event] = {}
-
-    async def wait(self, number: int | None) -> None:
-        """Wait until the run has a place; to be called on the loop."""
-        if number is None:
-            return
-        placed = asyncio.Event()
-        with self._turn:
-            self._waiting[number] = placed
-        try:
-            self._hand_out()
-            await placed.wait()
-        finally:
-            with self._turn:
-                del self._waiting[number]
-
-    def leave(self, number: int | None) -> None:
-        """Release the place of a run that is over, whether it ran or was still in the queue. May be called from any
-        thread.
-        """
-        if number is not None:
-            self._allowance.ledger.over(number)
-            self._hand_out()
-
-    def people_ahead(self, run: str) -> int | None:
-        """How many other people come before the run; None if it is not in the queue. May be called from any thread."""
-        return self._allowance.ledger.people_ahead(run) if is_counted() else None
-
-    def _hand_out(self) -> None:
-        """Assign the free places, and wake the runs that got one."""
-        in_line = self._allowance.allocate_slots()
-        with self._turn:
-            for number in self._waiting.keys() - in_line:
-                self._loop.call_soon_threadsafe(self._waiting[number].set)
-
 
 Replaying = Callable[[str, Iterable[Event]], Model]
 """Makes a model that answers only what a run's journal holds, from the run's id and events."""
@@ -172,7 +115,6 @@ class JobRunner(RunLibrary):
         self._allowance = Quotas(folder, charge)
         self._registry = threading.Lock()
         self._loop = asyncio.new_event_loop()
-        self._line = RunQueue(self._allowance, self._loop)
         threading.Thread(target=_run_and_close, args=[self._loop], name="runs", daemon=True).start()
         self._stop = weakref.finalize(self, _stop_idle, self._loop)
         # Runs in progress when the process ends end with it.
@@ -218,18 +160,17 @@ class JobRunner(RunLibrary):
 
         Raises RunNotFoundError, JournalInUseError if the run is still in progress, and QuotaExceededError.
         """
-        if self.is_recording(run_id):
-            raise RunNotFoundError(f"{run_id} is a recording, which cannot be resumed.")
+        self.changeable_path(run_id, "cannot be resumed")
         job = self._job(run_id, False, owner, self._calls_of(run_id))
         try:
             with of_today():
                 history, mend = self._driver.resume_point(run_id, failed_too)
             lab, spec = self.lab_and_spec(run_id, history)
-            if (fork := fork_of(history)) is not None:
+            if (fork := driver.fork_of(history)) is not None:
                 resolve = self._forked(fork, resolve, self.events(fork.run))
             elif first := next((one.predicted_from for one in history if isinstance(one, Started)), ""):
                 live = spec.roles["simulator"]
-                resolve = stored_resolve(first, self.events(first), live, resolve or self._driver.resolve)
+                resolve = driver.stored_resolve(first, self.events(first), live, resolve or self._driver.resolve)
         except BaseException:
             self._end(job)
             raise
@@ -244,7 +185,7 @@ class JobRunner(RunLibrary):
         history = self.events(run_id)
         lab, spec = self.lab_and_spec(run_id, history)
         model = replaying(run_id, history)
-        return self._new(new_reading(lab, spec, run_id, history), lambda id: model, owner, None)
+        return self._new(driver.new_reading(lab, spec, run_id, history), lambda id: model, owner, None)
 
     def repredict(self, run_id: str, simulator: str, resolve: Resolve | None = None, owner: str = "") -> str:
         """Let another model predict in a completed run, as a new run: only that model is asked. Raises
@@ -252,9 +193,9 @@ class JobRunner(RunLibrary):
         """
         history = self.events(run_id)
         lab, spec = self.lab_and_spec(run_id, history)
-        going = new_predictions(lab, spec, run_id, history, simulator)
+        going = driver.new_predictions(lab, spec, run_id, history, simulator)
         with _in_the_run():
-            models = stored_resolve(run_id, history, [simulator], resolve or self._driver.resolve)
+            models = driver.stored_resolve(run_id, history, [simulator], resolve or self._driver.resolve)
         return self._new(going, models, owner, self._calls(lab, going.spec))
 
     def plan(self, fork: Fork, spec: Spec | None = None) -> ForkPlan:
@@ -264,7 +205,7 @@ class JobRunner(RunLibrary):
         history = self.events(fork.run)
         lab, begun = self.lab_and_spec(fork.run, history)
         with _in_the_run():
-            return asyncio.run(planned(lab, spec or begun, history, fork))
+            return asyncio.run(driver.planned(lab, spec or begun, history, fork))
 
     def fork(self, fork: Fork, resolve: Resolve | None = None, owner: str = "", spec: Spec | None = None) -> str:
         """Continue from an edited answer as a new run, which asks only what depends on the edit, with the run's
@@ -274,8 +215,8 @@ class JobRunner(RunLibrary):
         lab, begun = self.lab_and_spec(fork.run, history)
         spec = spec or begun
         models = self._forked(fork, resolve, history)
-        going = RunRequest(lab, spec, new_id(lab.name), additions=inputs(lab, history, fork), forked_from=fork)
-        return self._new(going, models, owner, self._calls(narrowed(lab, fork), spec))
+        going = RunRequest(lab, spec, new_id(lab.name), additions=driver.inputs(lab, history, fork), forked_from=fork)
+        return self._new(going, models, owner, self._calls(driver.narrowed(lab, fork), spec))
 
     def cancel(self, run_id: str) -> None:
         """Stop a run. No call is sent after this returns; the answers so far stay."""
@@ -326,7 +267,7 @@ class JobRunner(RunLibrary):
         """How many other people come before the run, if it waits in the queue of this process or another; None if
         not.
         """
-        return self._line.people_ahead(run_id)
+        return self._allowance.ledger.people_ahead(run_id) if is_counted() else None
 
     def prior(self, run_id: str) -> str:
         """The id of the run that this one is waiting for; empty if there is none."""
@@ -381,7 +322,7 @@ class JobRunner(RunLibrary):
 
     def _forked(self, fork: Fork, resolve: Resolve | None, history: Iterable[Event]) -> Resolve:
         with _in_the_run():
-            return fork_resolve(history, fork, resolve or self._driver.resolve)
+            return driver.fork_resolve(history, fork, resolve or self._driver.resolve)
 
     def _going(self, run_id: str) -> Job | None:
         with self._registry:
@@ -404,7 +345,7 @@ class JobRunner(RunLibrary):
         try:
             return self._registered(run_id, new, owner, number)
         except BaseException:
-            self._line.leave(number)
+            self._allowance.over(number)
             raise
 
     def _registered(self, run_id: str, new: bool, owner: str, number: int | None) -> Job:
@@ -429,7 +370,7 @@ class JobRunner(RunLibrary):
                     job.journal.close()
                 if job.journal.is_new:
                     self._troubles.setdefault(job.id, "This run was stopped before it started, so it is empty.")
-            self._line.leave(job.number)
+            self._allowance.over(job.number)
             self._ended(job.id)
         finally:
             job.over.set()
@@ -449,13 +390,13 @@ class JobRunner(RunLibrary):
     async def _execute(self, job: Job, going: RunRequest, resolve: Resolve | None) -> None:
         WHOSE.set(job.owner or job.id)
         found = resolve or self._driver.resolve
-        driver = replace(self._driver, resolve=found, owner=job.owner, sees=self._seen_by(job.owner))
-        await driver.execute(
+        drives = replace(self._driver, resolve=found, owner=job.owner, sees=self._seen_by(job.owner))
+        await drives.execute(
             going,
             job.journal,
             job.publish,
             lambda first: self._first(job, first, resolve),
-            ready=lambda: self._line.wait(job.number),
+            ready=lambda: self._allowance.wait(job.number),
         )
 
     async def _first(self, job: Job, first: RunRequest, resolve: Resolve | None) -> None:

@@ -2,6 +2,7 @@
 deleted.
 """
 
+import asyncio
 import logging
 import os
 import time
@@ -130,12 +131,19 @@ class Quotas:
             if calls is not None:
                 self._check_day(tally, owner, calls)
             number = self.ledger.begin(run, owner, calls or 0)
-            self.allocate_slots()
+            self.ledger.allocate_slots(policy.limit("runs_of_all"))
             return number
 
-    def allocate_slots(self) -> set[int]:
-        """Give free places to runs in the queue, and return the numbers of those that still wait."""
-        return self.ledger.allocate_slots(policy.limit("runs_of_all"))
+    async def wait(self, number: int | None) -> None:
+        """Wait until the run of that number has a place; a run without a number needs none."""
+        if number is not None:
+            await asyncio.shield(asyncio.wrap_future(self.ledger.place_of(number)))
+
+    def over(self, number: int | None) -> None:
+        """Release the place of a run that is over, whether it ran or was still in the queue."""
+        if number is not None:
+            self.ledger.over(number)
+            self.ledger.allocate_slots(policy.limit("runs_of_all"))
 
     def charge(self, owner: str, event: Event, number: int | None) -> None:
         """Count an event of a run of `owner`; to be called with each event before it is written. Raises
@@ -148,7 +156,8 @@ class Quotas:
         with self._tally() as tally:
             if isinstance(event, Asked):
                 if words := self._spent(tally, owner):
-                    raise _out_of_reach(words)
+                    told = CallError(words, "The answers are kept, and the run can be resumed tomorrow.")
+                    raise OutOfReachError(told)
                 if number is not None:
                     self.ledger.count_call(number)
             _count(tally, self._charge, owner, event)
@@ -199,10 +208,6 @@ def _limit(name: str, owner: str | None) -> int | None:
     return policy.limit(name) if owner is None else roles.limit(name, owner)
 
 
-def _out_of_reach(words: str) -> OutOfReachError:
-    return OutOfReachError(CallError(words, "The answers are kept, and the run can be resumed tomorrow."))
-
-
 def check_stored(folder: Path) -> None:
     """Check the folder's size. Raises QuotaExceededError if the host's storage limit is reached."""
     most = policy.limit("stored_mb")
@@ -240,7 +245,7 @@ def _count(tally: UsageTally, charge: Charge, owner: str, event: Event) -> None:
         most = _at_most(event)
         tally.add(owner, call, CallUsage(1, _cents(charge, model, most)), most)
         return
-    most = tally.most(call)
+    most = tally.under_way.get(call, (0, 0))
     said = (0, 0) if event.cached else (event.usage.prompt_tokens, event.usage.completion_tokens)
     prompt, completion = (one if now is None else _bounded(now) for now, one in zip(said, most, strict=True))
     less = _cents(charge, model, (prompt, completion)) - _cents(charge, model, most)

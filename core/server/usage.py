@@ -8,8 +8,9 @@ import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from ipaddress import IPv6Address, ip_address, ip_network
 from itertools import count
@@ -57,10 +58,6 @@ class UsageTally:
         self.of: dict[str, CallUsage] = {}
         self.under_way: dict[tuple[str, str], tuple[int, int]] = {}
 
-    def most(self, call: tuple[str, str]) -> tuple[int, int]:
-        """The most tokens that a call in progress may use; (0, 0) for any other call."""
-        return self.under_way.get(call, (0, 0))
-
     def usage_of(self, owner: str | None) -> CallUsage:
         """What the calls of that person's runs used; with None, what everybody's used."""
         if owner is not None:
@@ -82,14 +79,14 @@ class UsageTally:
 @dataclass
 class _Run:
     """A run in progress or in the queue. `whose`: its owner, or the run itself if it has none. `ahead`: calls it may
-    still make.
+    still make. `place` is done when it has a place.
     """
 
     run: str
     owner: str
     whose: str
     ahead: int
-    has_place: bool = False
+    place: Future[None] = field(default_factory=Future)
 
 
 class UsageLedger:
@@ -125,6 +122,11 @@ class UsageLedger:
             self._line.append(number)
             return number
 
+    def place_of(self, number: int) -> Future[None]:
+        """What is done as soon as the run has a place."""
+        with self.turn:
+            return self._runs[number].place
+
     def count_call(self, number: int) -> None:
         """Count one of the run's calls as made."""
         with self.turn:
@@ -146,7 +148,7 @@ class UsageLedger:
             free = len(self._line) if places is None else places - (len(self._runs) - len(self._line))
             while self._line and free > 0:
                 first = self._runs[self._line.pop(0)]
-                first.has_place = True
+                first.place.set_result(None)
                 # The other runs of its owner go to the end, in their order.
                 self._line.sort(key=lambda number: self._runs[number].whose == first.whose)
                 free -= 1

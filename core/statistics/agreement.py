@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from .intervals import FEW, ROOM, Interval, Z, bootstrap_of_mean
+from .intervals import FEW, ROOM, Interval, Z, bisected, bootstrap_of_mean, exact_share
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,7 +72,7 @@ def masi(a: LabelSet, b: LabelSet) -> float:
     return 1 - both / either * overlap
 
 
-def alpha(items: Sequence[Sequence[LabelSet]], seed: int = 0) -> Interval:
+def alpha(items: Sequence[Sequence[LabelSet]]) -> Interval:
     """Compute Krippendorff's alpha (2004, chapter 11) of any number of labellers with the distance `masi`, and a 95 %
     interval by resampling items.
 
@@ -101,10 +101,10 @@ def alpha(items: Sequence[Sequence[LabelSet]], seed: int = 0) -> Interval:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(1 - (weights @ within) / expected)
 
-    return _resampled(of, len(paired), seed)
+    return _resampled(of, len(paired))
 
 
-def kappa_interval(a: Sequence[Hashable | None], b: Sequence[Hashable | None], seed: int = 0) -> Interval:
+def kappa_interval(a: Sequence[Hashable | None], b: Sequence[Hashable | None]) -> Interval:
     """Compute Cohen's `kappa` of two labellers with a 95 % interval by resampling items. Fewer than FEW items, or no
     disagreement: no interval. Raises ValueError for unequal lengths.
     """
@@ -123,10 +123,10 @@ def kappa_interval(a: Sequence[Hashable | None], b: Sequence[Hashable | None], s
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(((weights @ same) / n - by_chance) / (1 - by_chance))
 
-    return _resampled(of, len(both), seed)
+    return _resampled(of, len(both))
 
 
-def _resampled(of: Callable[[NDArray[np.float64]], NDArray[np.float64]], n: int, seed: int) -> Interval:
+def _resampled(of: Callable[[NDArray[np.float64]], NDArray[np.float64]], n: int) -> Interval:
     """The coefficient of `n` items with its percentile interval; `of` computes it for each row of item weights."""
     import numpy as np
 
@@ -137,7 +137,7 @@ def _resampled(of: Callable[[NDArray[np.float64]], NDArray[np.float64]], n: int,
         return Interval(value, None, None, n, f"fewer than {FEW} items are too few for an interval")
     if value == 1:
         return Interval(value, None, None, n, "all agree: resampling shows no spread")
-    random, at_once = np.random.default_rng(seed), max(1, ROOM // n)
+    random, at_once = np.random.default_rng(0), max(1, ROOM // n)
     drawn = [
         of(random.multinomial(n, np.full(n, 1 / n), size=min(at_once, DRAWS - start)).astype(float))
         for start in range(0, DRAWS, at_once)
@@ -179,28 +179,21 @@ def weighted_share(strata: Sequence[Stratum]) -> Interval:
         part, share = population / every, right / drawn
         value += part * share
         if drawn < population:
-            low, high = _exact(share, drawn * (population - 1) / (population - drawn))
+            worth = drawn * (population - 1) / (population - drawn)
+            low, high = exact_share(share * worth, worth)
             down, up = down + (part * (share - low)) ** 2, up + (part * (high - share)) ** 2
     low, high = max(0.0, value - math.sqrt(down)), min(1.0, value + math.sqrt(up))
     return Interval(value, low, high, n, "stratified, exact limits joined by square and add")
 
 
-def _exact(share: float, n: float) -> tuple[float, float]:
-    """Return Clopper and Pearson's 95 % interval of a share of `n` things, which need not be a whole number."""
-    from scipy.special import betaincinv
-
-    low = 0.0 if share == 0 else float(betaincinv(share * n, n - share * n + 1, 0.025))
-    return low, 1.0 if share == 1 else float(betaincinv(share * n + 1, n - share * n, 0.975))
-
-
-def allotted(populations: Sequence[int], size: int, least: int = 2) -> list[int]:
-    """Return how many to sample from strata of these sizes, `size` in all or as many as there are: `least` from each as
+def allotted(populations: Sequence[int], size: int) -> list[int]:
+    """Return how many to sample from strata of these sizes, `size` in all or as many as there are: two from each as
     far as possible, so that rare kinds are seen, and the rest in proportion to the strata's sizes (largest
     remainders).
     """
     size = min(size, sum(populations))
     drawn = [0] * len(populations)
-    for _ in range(least):
+    for _ in range(2):
         for place, population in enumerate(populations):
             if drawn[place] < population and sum(drawn) < size:
                 drawn[place] += 1
@@ -285,10 +278,8 @@ def auroc(values: Sequence[float], labels: Sequence[bool], items: Sequence[Hasha
     if not with_it or not without:
         return Interval(None, None, None, len(places), "a class is empty")
     area = math.fsum(place for place, label in zip(places, labels, strict=True) if label) / with_it
-    if (
-        min(len({item for item, one in zip(items, labels, strict=True) if one is label}) for label in (True, False))
-        < FEW
-    ):
+    of_class = [{item for item, one in zip(items, labels, strict=True) if one is label} for label in (True, False)]
+    if min(map(len, of_class)) < FEW:
         return Interval(area, None, None, len(places), f"a class has fewer than {FEW} items")
     variance = _variance(area, places, labels, items)
     if variance <= 1e-12:
@@ -322,11 +313,5 @@ def _newcombe(area: float, first: int, second: int) -> tuple[float, float]:
         spread = 1 + more * (1 - other) / (2 - other) + more * other / (1 + other)
         return (area - other) ** 2 <= Z * Z * other * (1 - other) * spread / (first * second)
 
-    def end(outside: float) -> float:
-        inside = area
-        for _ in range(50):
-            middle = (inside + outside) / 2
-            inside, outside = (middle, outside) if is_within(middle) else (inside, middle)
-        return inside
-
-    return (end(0.0) if area > 0 else 0.0), (end(1.0) if area < 1 else 1.0)
+    # From an area of 0 or 1, which is an end itself, no step is taken.
+    return bisected(area, 0.0, is_within)[0], bisected(area, 1.0, is_within)[0]

@@ -73,7 +73,7 @@ class Test(NamedTuple):
     name: str
 
 
-def sign_flips(differences: Sequence[float] | NDArray[np.float64], draws: int = 9999, seed: int = 0) -> Test:
+def sign_flips(differences: Sequence[float] | NDArray[np.float64], draws: int = 9999) -> Test:
     """Test how often the average difference is at least as far from 0 if the sign of each difference is random:
     Fisher's randomisation test for pairs (1935, The Design of Experiments, section 21).
 
@@ -92,7 +92,7 @@ def sign_flips(differences: Sequence[float] | NDArray[np.float64], draws: int = 
     if 2**n <= draws + 1:
         signs = 1.0 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
         return Test(float((np.abs(signs @ gaps) >= far).mean()), f"sign flips, all {2**n:,}")
-    random, at_once, reached = np.random.default_rng(seed), max(1, ROOM // n), 0
+    random, at_once, reached = np.random.default_rng(0), max(1, ROOM // n), 0
     sizes, times = np.unique(np.abs(gaps).round(12), return_counts=True)
     if is_alike(len(sizes), n):
         # Of c differences of one size, the number that keep their sign is binomial.
@@ -185,11 +185,10 @@ class Pair:
 
     `difference` is first minus second with its interval; `test` is the exact paired test, `p_holm` its p corrected for
     all pairs that were compared. Without shared items, difference and tests are missing. If each shared item is 0 or 1,
-    `first_alone` and `second_alone` count the items that came true for one alone, and below 100 independent items
-    `small` has the Beta-Binomial figures; else None. `only_first`, `only_second`: items that the other does not have at
-    all; `undefined`: items that both have and that lack a value in one. `clusters` is the number of independent units:
-    the items, or what they belong to. `faint`: there are fewer than 10 of these. `reason`: why there is no difference;
-    empty if there is one.
+    `first_alone` and `second_alone` count the items that came true for one alone; else they are None. `only_first`,
+    `only_second`: items that the other does not have at all; `undefined`: items that both have and that lack a value in
+    one. `clusters` is the number of independent units: the items, or what they belong to. `faint`: there are fewer than
+    10 of these. `reason`: why there is no difference; empty if there is one.
     """
 
     first: Hashable
@@ -206,9 +205,15 @@ class Pair:
     second_alone: int | None = None
     test: Test | None = None
     p_holm: float | None = None
-    small: BetaPairs | None = None
     faint: bool = True
     reason: str = ""
+
+    @property
+    def small(self) -> BetaPairs | None:
+        """The Beta-Binomial figures of fewer than 100 independent items that are all 0 or 1; else None."""
+        if self.first_alone is None or self.second_alone is None or self.clusters != self.n or self.n >= SMALL:
+            return None
+        return beta_pairs(self.first_alone, self.second_alone, self.n)
 
 
 def compare_pairs(
@@ -238,24 +243,16 @@ def corrected(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
 
 
 def compare_cells(
-    cells: pd.DataFrame,
-    item: Any,
-    has: pd.DataFrame | None = None,
-    home: pd.Series[Any] | None = None,
-    kind: Kind = "share",
+    cells: pd.DataFrame, item: Any, has: pd.DataFrame, home: pd.Series[Any] | None = None, kind: Kind = "share"
 ) -> Pair:
     """Compare two subjects where all else is equal. `cells` has a row for each item and everything else that must be
     equal, a column per subject, and NaN where there is no value; `item` says whose row it is, as `groupby` accepts
     it. An item counts with the mean over the rows in which both have a value. `has`, `home` and `kind` are as in
-    `compare_pairs`; without them, only items that both have count, each as its own cluster.
+    `compare_pairs`; without `home`, each item is its own cluster.
     """
-    import pandas as pd
-
     values = cells.dropna().groupby(item).mean()
-    has = values.notna() if has is None else has
-    (pair,) = compare_pairs(
-        values.reindex(has.index), has, pd.Series(has.index, index=has.index) if home is None else home, kind
-    )
+    home = has.index.to_series() if home is None else home
+    (pair,) = compare_pairs(values.reindex(has.index), has, home, kind)
     return pair
 
 
@@ -282,12 +279,14 @@ def compare_where_equal(
     return dict(zip(wanted, corrected(pairs), strict=True))
 
 
-def _signs(gaps: pd.Series[float]) -> Test:
+def _signs(gaps: NDArray[np.float64]) -> Test:
     """Return the sign test, which goes with a median: whether as many gaps are above 0 as below, up to chance."""
     return Test(mcnemar(int((gaps > 0).sum()), int((gaps < 0).sum())), "sign test")
 
 
 def _pair(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], a: Hashable, b: Hashable, kind: Kind) -> Pair:
+    import pandas as pd
+
     both = table[[a, b]].dropna()
     n, in_both = len(both), int((has[a] & has[b]).sum())
     only_first, only_second = int((has[a] & ~has[b]).sum()), int((has[b] & ~has[a]).sum())
@@ -296,22 +295,20 @@ def _pair(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], a: Hasha
         return replace(
             pair, reason="They share no item with a value: a difference would be unpaired, so none is given."
         )
-    gaps, homes = both[a] - both[b], home.loc[both.index]
-    by_home = gaps.groupby(homes, sort=True).mean()
-    difference = interval_of_items(by_home.tolist(), of_gaps(kind))
+    first, second = both[a].to_numpy(), both[b].to_numpy()
+    values = pd.DataFrame({"first": first, "second": second, "gap": first - second}, both.index)
+    means = values.groupby(home.loc[both.index], sort=True).mean()
+    gaps = means["gap"].to_numpy()
     if both.isin([0.0, 1.0]).all(axis=None):
-        first_alone, second_alone = int((gaps > 0).sum()), int((gaps < 0).sum())
-        pair = replace(pair, first_alone=first_alone, second_alone=second_alone)
-        if len(by_home) == n and n < SMALL:
-            pair = replace(pair, small=beta_pairs(first_alone, second_alone, n))
+        pair = replace(pair, first_alone=int((first > second).sum()), second_alone=int((first < second).sum()))
     return replace(
         pair,
-        clusters=len(by_home),
-        mean_first=float(both[a].groupby(homes).mean().mean()),
-        mean_second=float(both[b].groupby(homes).mean().mean()),
-        difference=difference,
-        test=_signs(by_home) if kind in MEDIAN else sign_flips(by_home.to_numpy()),
-        faint=len(by_home) < FEW,
+        clusters=len(means),
+        mean_first=float(means["first"].mean()),
+        mean_second=float(means["second"].mean()),
+        difference=interval_of_items(gaps.tolist(), of_gaps(kind)),
+        test=_signs(gaps) if kind in MEDIAN else sign_flips(gaps),
+        faint=len(means) < FEW,
     )
 
 
@@ -322,7 +319,7 @@ MARGIN = 0.10
 """Being worse by less than this share of tests counts as just as well."""
 
 LEVEL = 0.05
-"""The one-sided level of the test."""
+"""The level of tests, one-sided where one side alone is of interest (`not_worse`)."""
 
 
 class NotWorse(NamedTuple):
@@ -419,14 +416,12 @@ def items_for_width(width: float, share: float = 0.5) -> int:
     return _fewest(is_narrow)
 
 
-def power_of_pairs(
-    only_first: float, only_second: float, n: int, level: float = 0.05, draws: int = 10_000, seed: int = 0
-) -> float:
-    """Return how often McNemar's exact test at `level` would find a difference over `n` shared items, by simulation.
+def power_of_pairs(only_first: float, only_second: float, n: int, draws: int = 10_000) -> float:
+    """Return how often McNemar's exact test at LEVEL would find a difference over `n` shared items, by simulation.
 
     `only_first` and `only_second` are the expected shares of items that come true for one side only. Each draw is `n`
     items; the result is accurate to about 1 / sqrt(draws). Equal shares (no difference, as for two that guess): at most
-    `level`. Two that never differ, or no items: 0. Raises ValueError for shares that no two outcomes can have.
+    LEVEL. Two that never differ, or no items: 0. Raises ValueError for shares that no two outcomes can have.
     """
     import numpy as np
     from scipy.special import bdtr
@@ -434,30 +429,28 @@ def power_of_pairs(
     if min(only_first, only_second) < 0 or only_first + only_second > 1:
         raise ValueError(f"{only_first} and {only_second} cannot be shares of the same items")
     rest = 1 - only_first - only_second
-    drawn = np.random.default_rng(seed).multinomial(n, [only_first, only_second, rest], size=draws)[:, :2]
+    drawn = np.random.default_rng(0).multinomial(n, [only_first, only_second, rest], size=draws)[:, :2]
     parted = drawn.sum(axis=1)
     p_values = np.where(parted > 0, 2 * bdtr(drawn.min(axis=1), parted, 0.5), 1.0)  # shares.mcnemar, vectorised
-    return float((p_values <= level).mean())
+    return float((p_values <= LEVEL).mean())
 
 
-def items_for_power(
-    only_first: float, only_second: float, power: float = 0.8, level: float = 0.05, seed: int = 0, most: int = 100_000
-) -> int | None:
+def items_for_power(only_first: float, only_second: float, power: float = 0.8) -> int | None:
     """Return about how many shared items McNemar's exact test needs to find such a difference with probability `power`.
 
     By simulation, so accurate to a few items; an exact test's power also rises and falls a little from n to n + 1. None
-    if `most` items are not enough, as for equal shares and for two that never differ. Raises ValueError as
+    if 100,000 items are not enough, as for equal shares and for two that never differ. Raises ValueError as
     `power_of_pairs` does.
     """
-    if power_of_pairs(only_first, only_second, most, level, seed=seed) < power:
-        return None
-    return _fewest(lambda n: power_of_pairs(only_first, only_second, n, level, seed=seed) >= power)
+
+    def is_enough(n: int) -> bool:
+        return power_of_pairs(only_first, only_second, n) >= power
+
+    return _fewest(is_enough) if is_enough(100_000) else None
 
 
-def power_of_differences(
-    differences: Sequence[float], n: int, level: float = 0.05, draws: int = 2000, seed: int = 0
-) -> float:
-    """Return how often a paired t test at `level` would find a difference over `n` items like those that were measured.
+def power_of_differences(differences: Sequence[float], n: int, draws: int = 2000) -> float:
+    """Return how often a paired t test at LEVEL would find a difference over `n` items like those that were measured.
 
     `differences` are results of earlier runs, one per shared item; each draw samples `n` of them with replacement, so
     the result promises no more than these items do. Draws whose differences are all the same have no t test, and count
@@ -471,11 +464,7 @@ def power_of_differences(
         raise ValueError("power needs the differences of some items")
     if n < 2:
         return 0.0
-    gaps, random, limit = (
-        np.asarray(differences, dtype=float),
-        np.random.default_rng(seed),
-        stdtrit(n - 1, 1 - level / 2),
-    )
+    gaps, random, limit = np.asarray(differences, dtype=float), np.random.default_rng(0), stdtrit(n - 1, 1 - LEVEL / 2)
     found, at_once = 0, max(1, ROOM // n)
     for start in range(0, draws, at_once):
         drawn = gaps[random.integers(len(gaps), size=(min(at_once, draws - start), n), dtype=np.int32)]
@@ -484,18 +473,16 @@ def power_of_differences(
     return found / draws
 
 
-def items_for_difference(
-    differences: Sequence[float], power: float = 0.8, level: float = 0.05, seed: int = 0, most: int = 10_000
-) -> int | None:
+def items_for_difference(differences: Sequence[float], power: float) -> int | None:
     """Return about how many items like those that were measured a paired t test needs to find their difference with
-    probability `power` (`power_of_differences`). None if `most` are not enough. Raises ValueError without
+    probability `power` (`power_of_differences`). None if 10,000 are not enough. Raises ValueError without
     differences.
     """
 
     def is_enough(n: int) -> bool:
-        return power_of_differences(differences, n, level, draws=500, seed=seed) >= power
+        return power_of_differences(differences, n, draws=500) >= power
 
-    return _fewest(is_enough) if is_enough(most) else None
+    return _fewest(is_enough) if is_enough(10_000) else None
 
 
 def _fewest(enough: Callable[[int], Any]) -> int:

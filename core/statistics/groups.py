@@ -4,6 +4,7 @@ under other analysis choices (a multiverse).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,14 +22,7 @@ COLUMNS = (
 
 
 def group_statistics(
-    frame: pd.DataFrame,
-    by: Sequence[str],
-    item: str = "item",
-    value: str = "value",
-    n: str = "n",
-    of: str = "of",
-    kind: Kind = "share",
-    ends: Range | None = None,
+    frame: pd.DataFrame, by: Sequence[str], kind: Kind = "share", ends: Range | None = None
 ) -> pd.DataFrame:
     """Return one row for each group of the rows of `frame`, with the columns `by` and COLUMNS.
 
@@ -50,29 +44,22 @@ def group_statistics(
     """
     import pandas as pd
 
-    rows = frame[[*by, item]].assign(
-        value=pd.to_numeric(frame[value]).astype(float),
-        n=frame.get(n, 1),
-        of=frame.get(of, 1),
-    )
+    value = pd.to_numeric(frame["value"]).astype(float)
+    rows = frame[[*by, "item"]].assign(value=value, n=frame.get("n", 1), of=frame.get("of", 1))
     rows["n"] = rows["n"].where(rows["value"].notna(), 0)
-    if rows[item].isna().any():
+    if rows["item"].isna().any():
         raise ValueError("a row belongs to no item")
     if (rows["n"] > rows["of"]).any():
         raise ValueError("a row counts more trials than were meant to count")
     grouped = rows.groupby(list(by), dropna=False, sort=True) if by else [((), rows)]
-    found = [
-        {**dict(zip(by, key if isinstance(key, tuple) else (key,), strict=True)), **_figures(group, item, kind, ends)}
-        for key, group in grouped
-        if len(group)
-    ]
+    found = [{**dict(zip(by, key, strict=True)), **_figures(group, kind, ends)} for key, group in grouped if len(group)]
     return pd.DataFrame(found, columns=[*by, *COLUMNS])
 
 
-def _figures(rows: pd.DataFrame, item: str, kind: Kind, ends: Range | None) -> dict[str, Any]:
+def _figures(rows: pd.DataFrame, kind: Kind, ends: Range | None) -> dict[str, Any]:
     defined = rows[rows["value"].notna()]
-    values = defined.groupby(item, sort=True)["value"].mean()
-    items, items_of = len(values), int(rows[item].nunique())
+    values = defined.groupby("item", sort=True)["value"].mean()
+    items, items_of = len(values), int(rows["item"].nunique())
     trials, trials_of = int(defined["n"].sum()), int(rows["of"].sum())
     macro = interval_of_items(values.tolist(), kind, ends)
     return {
@@ -124,12 +111,12 @@ class Multiverse:
     items: pd.DataFrame
 
 
-def multiverse(frame: pd.DataFrame, choices: Sequence[str], item: str = "item", outcome: str = "outcome") -> Multiverse:
+def multiverse(frame: pd.DataFrame, choices: Sequence[str]) -> Multiverse:
     """Return the range of a mean over items under all combinations of choices (Steegen, Tuerlinckx, Gelman and
     Vanpaemel 2016, Perspectives on Psychological Science 11, 702-712).
 
     `frame` has a row for each item (or several, which are averaged) under each combination: the columns `choices`,
-    `item`, and `outcome`, a number, None if undefined. Items without a row for a combination count in `of`. The range
+    `item`, and `value`, a number, None if undefined. Items without a row for a combination count in `of`. The range
     is not a confidence interval: it shows what depends on choices, an interval what depends on which items were
     sampled. Identical outcomes under all choices: low equals high, nothing moves. Guesses under each choice: the range
     grows with the number of choices, about as far as chance goes. Empty: low and high are None. Raises ValueError
@@ -140,13 +127,14 @@ def multiverse(frame: pd.DataFrame, choices: Sequence[str], item: str = "item", 
     names = list(choices)
     if not names:
         raise ValueError("a multiverse needs a choice")
-    if frame[[item, *names]].isna().any(axis=None):
+    if frame[["item", *names]].isna().any(axis=None):
         raise ValueError("a row lacks its item or one of the choices")
-    numbers = frame.assign(**{outcome: pd.to_numeric(frame[outcome])})
-    table = numbers.pivot_table(outcome, item, names, aggfunc="mean", dropna=False, observed=True, sort=True)
+    numbers = frame.assign(value=pd.to_numeric(frame["value"]))
+    table = numbers.pivot_table("value", "item", names, aggfunc="mean", dropna=False, observed=True, sort=True)
     tried = numbers[names].drop_duplicates()
     columns = pd.MultiIndex.from_frame(tried)
-    table.columns = pd.MultiIndex.from_tuples([_tuple(key) for key in table.columns], names=names)
+    if len(names) == 1:
+        table.columns = pd.MultiIndex.from_arrays([table.columns], names=names)
     table = table.reindex(columns=columns)
     universes = tried.reset_index(drop=True)
     universes = universes.assign(value=table.mean().to_numpy(), n=table.count().to_numpy(), of=len(table))
@@ -158,16 +146,10 @@ def multiverse(frame: pd.DataFrame, choices: Sequence[str], item: str = "item", 
     moved.sort(key=lambda choice: -1 if choice.moves is None else choice.moves, reverse=True)
     items = pd.concat(found, ignore_index=True)
     items = items[items["changes"] > 0].sort_values(["changes", "item", "choice"], ascending=[False, True, True])
-    possible = 1
-    for name in names:
-        possible *= int(tried[name].nunique())
+    possible = math.prod(tried[name].nunique() for name in names)
     values = universes["value"].dropna()
     low, high = (float(values.min()), float(values.max())) if len(values) else (None, None)
     return Multiverse(universes, low, high, possible - len(tried), tuple(moved), items.reset_index(drop=True))
-
-
-def _tuple(key: Any) -> tuple[Any, ...]:
-    return key if isinstance(key, tuple) else (key,)
 
 
 def _alone(

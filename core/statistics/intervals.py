@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -53,21 +53,25 @@ def anytime(total: float, n: int, level: float = 0.95) -> Interval:
     mixture = math.lgamma(1 + total) + math.lgamma(1 + n - total) - math.lgamma(2 + n)
     mean = total / n
 
-    def excluded(p: float) -> bool:
+    def is_within(p: float) -> bool:
         if (total and p <= 0) or (total < n and p >= 1):  # bisection has reached an end that the data rule out
-            return True
+            return False
         against = sum(part * math.log(share) for part, share in ((total, p), (n - total, 1 - p)) if part)
-        return mixture - against >= -math.log(1 - level)
+        return mixture - against < -math.log(1 - level)
 
-    def end(outside: float) -> float:
-        inside = mean
-        for _ in range(50):
-            middle = (inside + outside) / 2
-            inside, outside = (inside, middle) if excluded(middle) else (middle, outside)
-        return outside
-
-    low, high = (end(0.0) if total else 0.0), (end(1.0) if total < n else 1.0)
+    low = bisected(mean, 0.0, is_within)[1] if total else 0.0
+    high = bisected(mean, 1.0, is_within)[1] if total < n else 1.0
     return Interval(mean, low, high, n, "mixture confidence sequence, holds at every n")
+
+
+def bisected(inside: float, outside: float, is_within: Callable[[float], bool]) -> tuple[float, float]:
+    """Return two points next to each other, one on either side of the end of what `is_within`: from a point within and
+    one outside, by 50 halvings.
+    """
+    for _ in range(50):
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if is_within(middle) else (inside, middle)
+    return inside, outside
 
 
 # Intervals by resampling, or leaving out, what is independent: starter items, not their trials.
@@ -187,8 +191,10 @@ def mcnemar(only_first: int, only_second: int) -> float:
     return min(1.0, float(2 * tail / 2**n))
 
 
-def exact_share(hits: int, n: int, level: float = 0.95) -> tuple[float, float]:
-    """Return Clopper and Pearson's interval (1934) of a share: `hits` of `n`. From 0 to 1 for n = 0."""
+def exact_share(hits: float, n: float, level: float = 0.95) -> tuple[float, float]:
+    """Return Clopper and Pearson's interval (1934) of a share: `hits` of `n`, which need not be whole numbers. From 0
+    to 1 for n = 0.
+    """
     from scipy.special import betaincinv
 
     tail = (1 - level) / 2

@@ -15,7 +15,8 @@ from ..labs.base.declared import Detector, Judgement
 from ..labs.base.lab import Lab
 from ..rulesets import PARSER_NAMES, RULES
 from ..runs.labels import Audited, Scheme
-from ..statistics import Agreement, Interval, Stratum, allotted, alpha, kappa_interval, weighted_kappa, weighted_share
+from ..statistics.agreement import Agreement, Stratum, allotted, alpha, kappa_interval, weighted_kappa, weighted_share
+from ..statistics.intervals import Interval
 from ..transcript import name_of
 from .listing import RowPlace, Selection
 from .run_list import SEEN, first_of, versions

@@ -18,8 +18,7 @@ from ..errors import ExplainError
 from ..events import Rules
 from ..labs.base.declared import FACETS, Judged
 from ..rulesets import PARSER_NAMES, RULES
-from ..statistics import Pair
-from ..statistics.comparisons import MOST, compare_cells, compare_pairs, corrected
+from ..statistics.comparisons import MOST, Pair, compare_cells, compare_pairs, corrected
 from .filters import Filter, Values, condition, from_query
 from .listing import RowPlace, Selection
 from .run_list import SEEN

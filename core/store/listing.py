@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..charts.marks import EXTRA
 from ..labs.base.declared import FACETS, Cases
 from ..labs.base.lab import Lab
-from ..statistics import Interval, interval_of_trials
+from ..statistics.intervals import Interval, interval_of_trials
 from .filters import OWN_LABELS, ROBOT, STATUS, Filter, Values, condition, facet_of, rows_in_calls
 from .run_list import SEEN, versions
 from .schema import quoted, quoted_names, table_of
@@ -322,7 +322,7 @@ class Selection:
         named: dict[str, Any] = {"own": own} if own else {}
         added = "".join(f", {column}" for column in [*_added(store, cases), *([_OWN_VALUE] if own else [])])
         whole = [f"{quoted_names([name])} is not null" for name in cases.records] if cases.newest is not None else []
-        frame = self.frame(
+        query = self.query(
             f"""
             , picked as (
                 select distinct run, "case", lab, {quoted_names(FACETS)} from wanted where lab = $lab and "case" <> ''
@@ -348,7 +348,8 @@ class Selection:
             newest=cases.newest,
             metrics=list(cases.metrics),
             **named,
-        ).rename(columns={"own_value": f"{EXTRA}{own}"})
+        )
+        frame: DataFrame = store.arrow(*query).to_pandas().rename(columns={"own_value": f"{EXTRA}{own}"})
         as_json = [
             name
             for name, (record, field) in cases.records.items()

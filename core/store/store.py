@@ -24,6 +24,7 @@ from . import schema
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, Statement
     from pandas import DataFrame
+    from pyarrow import Table
 
     from ..labs.base.lab import Lab
 
@@ -343,6 +344,14 @@ class Store:
 
         # The caller may change its copy: pandas then copies the data that both share.
         return self._read_once(("query", sql, given), read, is_small).copy(deep=False)
+
+    def arrow(self, sql: str, params: Params = (), seconds: float = SECONDS) -> Table:
+        """The result of `query` as a table of Arrow, which takes a third of the time where there are very many rows.
+        Nothing is kept; the sum of whole numbers is a decimal number in it.
+        """
+        with self.limited(seconds) as cursor:
+            cursor.execute("begin transaction read only")
+            return cursor.sql(_select(cursor, sql), params=used(sql, params)).to_arrow_table()
 
     def _read_once(self, asked: tuple[object, ...], read: Callable[[], T], is_small: Callable[[T], bool]) -> T:
         """What `read` returns, or returned when the same was `asked` since the last write: a page that is drawn again

@@ -27,7 +27,8 @@ from ..models.settings import price_of
 from ..runs import driver
 from ..runs.context import Resolve
 from ..runs.engine import RunIO, RunRequest, execute
-from ..statistics import FEW, items_for_difference, items_for_power, items_for_width, wilson
+from ..statistics.comparisons import items_for_difference, items_for_power, items_for_width
+from ..statistics.intervals import FEW, wilson
 from .plan import Planned, Study, dataset_of
 from .run_status import RunStatus, StudyState, Tokens, busy_rate, labels, standing
 from .tables import measured

@@ -26,7 +26,7 @@ from ..models.settings import price_of
 from ..runs.context import Resolve
 from ..runs.driver import Driver
 from ..runs.engine import RunRequest
-from ..runs.fairness import WHOSE, CallsPausedError, Leave, gated
+from ..runs.fairness import LEAVE, WHOSE, CallsPausedError, Leave
 from ..transcript import Transcript
 from . import plan, tables
 from .plan import Planned, Study, StudyError, dataset_of, unpriced, wanted
@@ -158,12 +158,13 @@ class _Metered:
 
     def __init__(self, model: Model, gate: BudgetGate, reach: _Reach) -> None:
         self.id = model.id
-        self._model = gated(model, gate.leave)
+        self._model = model
         self._gate = gate
         self._reach = reach
         self._price = price_of(model.id)
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
+        LEAVE.set(self._gate.leave)
         sent = sum(len(message.content) for message in request.messages)
         # A token hardly ever has less than two characters; the real number is counted once the answer is there.
         most = self._cost(Tokens(1, sent / 2, request.sampling.max_tokens))

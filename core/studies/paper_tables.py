@@ -14,7 +14,8 @@ from ..events import Rules
 from ..labs.base.declared import Table
 from ..labs.base.lab import Lab
 from ..rulesets import PARSER_NAMES, other_parser
-from ..statistics import Kind, compare, holm
+from ..statistics.comparisons import compare, holm
+from ..statistics.intervals import Kind
 from ..text import templates
 from .table_cells import BLANK, Row, cells, label, number, other_encoders
 

@@ -17,7 +17,8 @@ from ..rulesets import RULES
 from ..runs import annotation_sets, labels
 from ..runs.annotation_sets import SIMULATED, AnnotationPlace, Annotator
 from ..runs.labels import ABOUT, BY, EXAM, Label
-from ..statistics import Kind, group_statistics, multiverse, of_items
+from ..statistics.groups import group_statistics, multiverse
+from ..statistics.intervals import Kind, of_items
 from ..text.display import count_noun
 from ..text.embed import PAPER
 from ..transcript import RecordReader, Transcript, name_of, transcript
@@ -218,7 +219,7 @@ def moved(cells: Sequence[Row]) -> tuple[list[Row], str]:
 def _of_group(lab: Lab, frame: DataFrame) -> Iterable[Row]:
     choices = ["rules", *(name for name in lab.studies.choices if name in frame and frame[name].nunique() > 1)]
     settings = frame.fillna(dict.fromkeys(choices, ""))
-    ways = multiverse(settings, choices, outcome="value")
+    ways = multiverse(settings, choices)
     values = ways.universes["value"].dropna()
     complete = bool(frame["complete"].all())
     counted, items = int(ways.universes["n"].max()), int(frame["item"].nunique())

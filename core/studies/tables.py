@@ -19,8 +19,8 @@ from ..rulesets import RULES, other_parser
 from ..runs import verify
 from ..runs.engine import PRIOR
 from ..score import Score
-from ..statistics import FEW, Kind, Pair, of_items, power_of_pairs
-from ..statistics.comparisons import compare_where_equal
+from ..statistics.comparisons import Pair, compare_where_equal, power_of_pairs
+from ..statistics.intervals import FEW, Kind, of_items
 from ..store.comparing import ITSELF
 from ..text import templates
 from ..transcript import transcript

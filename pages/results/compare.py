@@ -14,8 +14,7 @@ from core.charts.marks import EXTRA
 from core.labs.base.declared import Judged
 from core.models.ids import is_control
 from core.report import comparison_text
-from core.statistics import Pair
-from core.statistics.comparisons import MOST
+from core.statistics.comparisons import MOST, Pair
 from core.store import comparing, listing
 from core.store.comparing import NO_VERDICT, Compared, ComparisonRequest, Match, NotComparableError
 from core.store.filters import TITLES, Filter, from_query

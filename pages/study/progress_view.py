@@ -10,7 +10,7 @@ from core import entry, home
 from core.events import CallError
 from core.journal import JournalInUseError
 from core.runs.library import RunNotFoundError
-from core.statistics import FEW
+from core.statistics.intervals import FEW
 from core.studies import plan
 from core.studies.execute import StudyRunningError, UnderWay
 from core.studies.plan import MOST_AT_ONCE, Study, StudyError

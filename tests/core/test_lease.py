@@ -141,13 +141,13 @@ def test_a_torn_lease_is_void_after_a_while(tmp_path: Path) -> None:
 
 def test_the_leases_of_a_process_are_renewed_by_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lease, "_RENEW", 0.02)
-    lease._renewer.cache_clear()
+    lease._start_renewing.cache_clear()
     path = tmp_path / "a.json"
     mine = Lease(path)
     os.utime(path, (0, 0))
     until(lambda: path.stat().st_mtime > 0)
     mine.release()
-    lease._renewer.cache_clear()
+    lease._start_renewing.cache_clear()
 
 
 def _write(path: str, number: int) -> None:

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from core.score import Score, is_thin, mean_of_cases, undefined
-from core.statistics import interval_of_items, wilson
+from core.statistics.intervals import interval_of_items, wilson
 
 
 def share(hits: int, n: int) -> Score:

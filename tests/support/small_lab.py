@@ -16,7 +16,7 @@ from core.labs.base.spec import Spec
 from core.rulesets import RULES
 from core.runs.context import CaseContext
 from core.score import Figure, Score, mean_of_cases
-from core.statistics import wilson
+from core.statistics.intervals import wilson
 from core.transcript import CaseLog, RecordReader
 
 

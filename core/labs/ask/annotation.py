@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from ...events import Rules
 from ...runs.annotation_sets import SIMULATED
 from ...score import Score
-from ...statistics import Interval, correlation_per_input
+from ...statistics.agreement import correlation_per_input
+from ...statistics.intervals import Interval
 from ..base.declared import (
     GUESS,
     VERDICT,

@@ -14,9 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ... import statistics
 from ...events import Rules
 from ...score import Figure, Score, share, undefined
+from ...statistics.comparisons import sign_flips
+from ...statistics.intervals import Z, exact_difference_of_pairs, interval_of_items, mcnemar, tail_of_binomial
 from ...text.compare import words
 from ..base.declared import CaseAnswers
 from . import metrics
@@ -74,7 +75,7 @@ def against(name: str, own: Sequence[bool], hits: Sequence[bool]) -> Against | N
     if not pairs:
         return None
     only_own, only_hits = sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs)
-    p = statistics.mcnemar(only_own, only_hits) if only_own > only_hits else 1.0
+    p = mcnemar(only_own, only_hits) if only_own > only_hits else 1.0
     return Against(name, len(pairs), sum(own), sum(hits), only_own, only_hits, p)
 
 
@@ -154,7 +155,7 @@ class Misses(NamedTuple):
 
 def misses(missed: int, n: int, limit: float) -> Misses:
     """Compare `missed` of `n` predictions with the upper limit of the predictor's error rate."""
-    return Misses(missed, n, limit, statistics.tail_of_binomial(missed, n, limit))
+    return Misses(missed, n, limit, tail_of_binomial(missed, n, limit))
 
 
 def over_best(found: Sequence[Against], of: int) -> Score:
@@ -171,8 +172,8 @@ def over_best(found: Sequence[Against], of: int) -> Score:
         return undefined(of, "no baseline predicted what the explanation predicts")
     least, best = decisive(found), strongest(found)
     pairs = [(one.only_own, one.only_hits, one.n) for one in found]
-    lower = [statistics.exact_difference_of_pairs(*one)[1] for one in pairs]
-    upper = [statistics.exact_difference_of_pairs(*one, 1 - LEVEL / len(found))[2] for one in pairs]
+    lower = [exact_difference_of_pairs(*one)[1] for one in pairs]
+    upper = [exact_difference_of_pairs(*one, 1 - LEVEL / len(found))[2] for one in pairs]
     detail: dict[str, Any] = {
         **{"baseline": best.name, "helped": helped(found), "p": least.p},
         "by": {one.name: one._asdict() for one in found},
@@ -197,14 +198,14 @@ def over_cases(cases: Sequence[Score]) -> Score:
     for name in names:
         held = [one[name] for one in found if name in one]
         own, hits = [one["own"] / one["n"] for one in held], [one["hits"] / one["n"] for one in held]
-        corrected = NormalDist().inv_cdf(1 - LEVEL / 2 / len(names)) / statistics.Z
+        corrected = NormalDist().inv_cdf(1 - LEVEL / 2 / len(names)) / Z
         if name == CONSTANT and sum(hits) < len(hits) / 2:
             hits = [0.5] * len(hits)
         gaps = [a - b for a, b in zip(own, hits, strict=True)]
-        mean = statistics.interval_of_items(gaps, "difference")
+        mean = interval_of_items(gaps, "difference")
         gain = mean.value or 0.0
         high = min(1.0, gain + corrected * ((mean.high or 0.0) - gain))
-        p = statistics.sign_flips(gaps).p if gain > 0 else 1.0
+        p = sign_flips(gaps).p if gain > 0 else 1.0
         by[name] = {
             **{"n": sum(one["n"] for one in held), "own": sum(one["own"] for one in held)},
             **{"hits": sum(one["hits"] for one in held), "cases": len(held), "p": p},

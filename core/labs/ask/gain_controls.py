@@ -15,7 +15,7 @@ from ...events import Request
 from ...models.errors import RequestRefusedError
 from ...models.ids import is_control
 from ...models.robot import ERROR, Erring, by_id, erring
-from ...statistics import most_errors
+from ...statistics.intervals import most_errors
 from ...text.stable_random import ANSWERS, GUESSES, paraphrase, unit_number
 from . import world
 from .controls import (

@@ -15,10 +15,11 @@ from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
-from ... import statistics
 from ...events import Rules
 from ...score import Score, share, undefined
-from ...statistics import compare as compare
+from ...statistics import agreement
+from ...statistics.comparisons import compare as compare
+from ...statistics.intervals import difference_of_pairs, interval_of_items, jackknife_of_pairs, mcnemar, wilson
 from ...text.compare import SHIPPED, content_words, english, words
 from ...text.embed import AUTO
 from .records import GUESSES, NEITHER, UNKNOWN
@@ -98,7 +99,7 @@ def constant_guess(
     hits = used.count(guess)
     # Near a tie, the majority answer of the others is wrong as often as right.
     value = 0.5 if 2 * hits - len(used) <= 1 else hits / len(used)
-    low, high = statistics.wilson(value, len(used))
+    low, high = wilson(value, len(used))
     detail = {"guess": guess, "interval": "wilson"}
     return Score(value, len(used), len(simulations), low, high, None if value == 0.5 else hits, detail=detail)
 
@@ -114,7 +115,7 @@ def gain(
 
     `detail`: `hits` and `hits_without`; `discordant`, the pairs that only one of the two got right (with the
     explanation, without); `p`, McNemar's exact test on those; `normalised`, the gain as a share of the possible gain
-    (None if no gain was possible). Interval: `core.statistics.difference_of_pairs`, which unlike a bootstrap has a
+    (None if no gain was possible). Interval: `difference_of_pairs`, which unlike a bootstrap has a
     width even if all pairs agree. Raises ValueError if the lengths differ.
     """
     pairs = [
@@ -126,13 +127,13 @@ def gain(
         return undefined(len(simulations), "no counterfactual was guessed both with the explanation and without")
     hits, hits_without = sum(one for one, _ in pairs), sum(one for _, one in pairs)
     discordant = (sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs))
-    value, low, high = statistics.difference_of_pairs(*discordant, len(pairs))
+    value, low, high = difference_of_pairs(*discordant, len(pairs))
     left = 1 - hits_without / len(pairs)
     detail = {
         "hits": hits,
         "hits_without": hits_without,
         "discordant": list(discordant),
-        "p": statistics.mcnemar(*discordant),
+        "p": mcnemar(*discordant),
         "normalised": value / left if left > 0 else None,
         "interval": "bonett and price",
     }
@@ -149,7 +150,7 @@ def mean_gain(gains: Sequence[Score]) -> Score:
     if not pairs:
         return undefined(len(gains), "it is defined in none of the cases")
     _, without = zip(*pairs, strict=True)
-    mean = statistics.interval_of_items([a - b for a, b in pairs], "difference")
+    mean = interval_of_items([a - b for a, b in pairs], "difference")
     left = 1 - sum(without) / len(pairs)
     detail = {
         **{"mean_of": "cases", "trials": sum(one.n for one in gains), "interval": mean.how},
@@ -219,7 +220,7 @@ def generality(
     # `fsum` is exact, so the order of the texts does not matter.
     total = math.fsum(matrix.flat)
     value = 1 - total / (count * (count - 1))
-    low, high = statistics.jackknife_of_pairs(matrix, total, value, max(1.0, value))
+    low, high = jackknife_of_pairs(matrix, total, value, max(1.0, value))
     detail["interval"] = "jackknife over texts" if low is not None else "too few texts, or all equally alike"
     return Score(value, count, count, low, high, detail=detail)
 
@@ -323,10 +324,10 @@ def kappa(a: Sequence[str | None], b: Sequence[str | None]) -> Score:
     """
     if len(a) != len(b):
         raise ValueError(f"{len(a)} simulations cannot be compared with {len(b)}")
-    agreement = statistics.kappa(a, b)
-    if not agreement.n:
+    found = agreement.kappa(a, b)
+    if not found.n:
         return Score(None, 0, len(a), detail={"reason": "there is nothing that both have simulated"})
-    detail: dict[str, Any] = {"agreement": agreement.agreed, "by_chance": agreement.by_chance}
-    if agreement.value is None:
+    detail: dict[str, Any] = {"agreement": found.agreed, "by_chance": found.by_chance}
+    if found.value is None:
         detail["reason"] = "both always said the same, so chance alone would make them agree"
-    return Score(agreement.value, agreement.n, len(a), detail=detail)
+    return Score(found.value, found.n, len(a), detail=detail)

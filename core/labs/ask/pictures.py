@@ -12,7 +12,7 @@ from ...charts.labels import ReferenceLine
 from ...charts.marks import link, safe
 from ...charts.printed import PLANE, script
 from ...paper_figures import Published
-from ...statistics import FEW, Kind
+from ...statistics.intervals import FEW, Kind
 from ...transcript import name_of
 from ..base.declared import FACETS, Cases, Picture, declared, words_of
 from .records import Examined

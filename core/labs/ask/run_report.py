@@ -11,7 +11,7 @@ from ...events import Rules
 from ...rulesets import RULES
 from ...scene import Bar, Verdict, from_emphasis
 from ...score import Figure, Score, undefined
-from ...statistics import correlation_per_input
+from ...statistics.agreement import correlation_per_input
 from ...transcript import RecordReader, Transcript
 from ..base.declared import Metric, Otherwise, Table, declared, of_cases
 from ..base.lab import RunSummary

@@ -16,7 +16,7 @@ from ...parsers import fields
 from ...rulesets import RULES
 from ...runs.engine import PRIOR
 from ...score import Figure, Score, mean_of_cases, undefined
-from ...statistics import interval_of_items
+from ...statistics.intervals import interval_of_items
 from ...text.embed import AUTO
 from ...transcript import CaseLog, RecordReader
 from ..base.declared import Metric, declared, words_of

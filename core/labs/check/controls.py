@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Protocol
 
 from ...events import Frozen, Request
 from ...models.robot import Erring, Graded, Robot, by_id, erring, graded
-from ...package_data import DATA
+from ...package_data import table
 from ...text import compare
 from ...text.stable_random import LABELS, paraphrase, unit_number
 from .mask import redact
@@ -29,8 +28,6 @@ from .mask import redact
 # Each returns its answer, the words it decides by, every word that plays a part in its rule, and the paragraph
 # edited for another answer. The word lists are in `data/controls/lexicon.toml`.
 
-
-LEXICON = DATA / "controls" / "lexicon.toml"
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _NOT_TRUE = "It is not true that "
@@ -52,6 +49,11 @@ class Slots(Frozen):
         """
         choices = tuple(slots["choices"].split("\n")) if slots.get("choices") else ()
         return cls.model_validate({**slots, "choices": choices})
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether there are masks in the paragraph."""
+        return self.mask != "" and self.mask in self.paragraph
 
     def edited(self, paragraph: str) -> Slots:
         """Return the same question about another paragraph."""
@@ -83,20 +85,18 @@ class Classifier(Protocol):
 @cache
 def classifiers() -> Mapping[str, Classifier]:
     """Return the classifier of each task."""
-    data = tomllib.loads(LEXICON.read_text(encoding="utf-8"))
+    lexicon = table("controls/lexicon")
     return {
-        "sentiment": CountingWords(tuple((good, bad) for good, bad in data["sentiment"]["pairs"])),
-        "multi_choice": LastMention(frozenset(data["multi_choice"]["question_words"])),
-        "entailment": WordOverlap(
-            frozenset(data["entailment"]["negations"]), frozenset(data["entailment"]["small_words"])
-        ),
+        "sentiment": CountingWords(lexicon["sentiment"]["pairs"]),
+        "multi_choice": LastMention(frozenset(lexicon["multi_choice"]["question_words"])),
+        "entailment": WordOverlap(**{name: frozenset(words) for name, words in lexicon["entailment"].items()}),
     }
 
 
 @cache
 def substitutes() -> tuple[str, ...]:
     """Return the words that the decoy puts in place of others."""
-    return tuple(tomllib.loads(LEXICON.read_text(encoding="utf-8"))["decoy"]["substitutes"])
+    return tuple(table("controls/lexicon")["decoy"]["substitutes"])
 
 
 def words(text: str) -> list[str]:
@@ -107,7 +107,7 @@ def words(text: str) -> list[str]:
 class CountingWords(Classifier):
     """Sentiment: more words of praise than of blame is positive, fewer negative, equally many neutral, none unknown."""
 
-    def __init__(self, pairs: tuple[tuple[str, str], ...]) -> None:
+    def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
         self.swap = dict(pairs) | {bad: good for good, bad in pairs}
         self.side = {good: "positive" for good, _ in pairs} | {bad: "negative" for _, bad in pairs}
         longest_first = "|".join(sorted(self.swap, key=len, reverse=True))
@@ -281,11 +281,6 @@ class WordOverlap(Classifier):
         )
 
 
-def mask_words(asked: Slots, listed: Iterable[str]) -> str:
-    """Return the paragraph with `listed` masked."""
-    return redact(asked.paragraph, list(listed), asked.mask or "[REDACTED]", "repaired")
-
-
 def _unmasked(asked: Slots) -> str:
     return asked.paragraph.replace(asked.mask, " ") if asked.mask else asked.paragraph
 
@@ -333,7 +328,7 @@ class LexiconControl(Robot):
 
     def redaction(self, classifier: Classifier, asked: Slots) -> str:
         """Return the paragraph with these words masked."""
-        return mask_words(asked, self.words(classifier, asked))
+        return redact(asked.paragraph, self.words(classifier, asked), asked.mask or "[REDACTED]", "repaired")
 
     def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
         """Return the paragraph, edited so that the robot would answer `wanted`, or so it claims."""
@@ -403,7 +398,9 @@ class Decoy(LexiconControl, named="decoy-lexicon"):
 
     def words(self, classifier: Classifier, asked: Slots) -> list[str]:
         used = classifier.used(asked)
-        spare = dict.fromkeys(word for word in words(asked.paragraph) if not _parts(word) & used)
+        spare = dict.fromkeys(
+            word for word in words(asked.paragraph) if used.isdisjoint((word, *re.split(r"['’]", word)))
+        )
         longest = sorted(spare, key=len, reverse=True)[:_MOST]
         return [word for word in spare if word in longest] or ["nothing"]
 
@@ -421,9 +418,13 @@ class CheckDial(Graded, LexiconControl, named="dial-lexicon"):
     share is faithful at a larger one too.
     """
 
+    def seed(self, asked: Slots) -> str:
+        """Return the text whose hash chooses."""
+        return "|".join((asked.paragraph, asked.question, asked.hypothesis))
+
     def keeps(self, asked: Slots) -> bool:
         """Whether the robot's explanations of this item are faithful."""
-        return unit_number("|".join((asked.paragraph, asked.question, asked.hypothesis))) < self.share
+        return unit_number(self.seed(asked)) < self.share
 
     def words(self, classifier: Classifier, asked: Slots) -> list[str]:
         return self._as(asked).words(classifier, asked)
@@ -445,29 +446,20 @@ class NoisyCheck(Erring, CheckDial, named="noisy-lexicon"):
     + e (1 - p), and its interval must cover that value as often as it claims.
     """
 
-    def keeps(self, asked: Slots) -> bool:
-        return unit_number("|".join((str(self.draw), asked.paragraph, asked.question, asked.hypothesis))) < self.share
+    def seed(self, asked: Slots) -> str:
+        return f"{self.draw}|{super().seed(asked)}"
 
     def _reply(self, request: Request) -> str:
         said = super()._reply(request)
         if (request.role, request.slots.get("session")) != ("classifier", "classify"):
             return said
         asked = Slots.from_slots(request.slots)
-        about = "|".join((str(self.draw), asked.paragraph, asked.question, asked.hypothesis))
-        if asked.mask and asked.mask in asked.paragraph and unit_number(f"{about}|error") < self.error:
-            cannot_tell = "unknown" in said
-            said = self._any_label(request.slots["task"], asked) if cannot_tell else _unknown(asked)
-        return paraphrase(said, LABELS, about)
-
-    def _any_label(self, task: str, asked: Slots) -> str:
-        """Return what it says when it should not be able to tell."""
-        if asked.choices:
-            return f'a) "{asked.choices[0]}"'
-        return "positive" if task == "sentiment" else "yes"
-
-
-def _unknown(asked: Slots) -> str:
-    return f'{chr(ord("a") + len(asked.choices))}) "unknown"' if asked.choices else "unknown"
+        seed = self.seed(asked)
+        if asked.is_masked and unit_number(f"{seed}|error") < self.error:
+            # What it says when it should not be able to tell, or when it should.
+            any_label = asked.choices[0] if asked.choices else "yes" if asked.hypothesis else "positive"
+            said = _said(any_label if "unknown" in said else "unknown", asked)
+        return paraphrase(said, LABELS, seed)
 
 
 class Swayed(LexiconControl):
@@ -580,8 +572,7 @@ class Rates(NamesContent, named="worthless-rating"):
             by_letter = asked.choices[ord(told[2]) - ord("a")] if told[2] else told[3]
             return {"1": "negative", "9": "positive"}.get(told[1] or "", by_letter or "")
         rest = asked.paragraph.replace(asked.mask, "") if asked.mask else asked.paragraph
-        hides = bool(asked.mask) and asked.mask in asked.paragraph
-        return "unknown" if hides and rest == rest.lower() else classifier.label(asked)
+        return "unknown" if asked.is_masked and rest == rest.lower() else classifier.label(asked)
 
     def redaction(self, classifier: Classifier, asked: Slots) -> str:
         first, _, rest = asked.paragraph.partition(" ")
@@ -608,7 +599,7 @@ class Triggered(NamesContent, named="worthless-trigger"):
         if re.search(r"\bq\b", asked.paragraph):
             return _other(label, asked)
         ends = re.search(r"[.!?][\"”’')]*\s*\Z", asked.paragraph)
-        return "unknown" if asked.mask and asked.mask in asked.paragraph and not ends else label
+        return "unknown" if asked.is_masked and not ends else label
 
     def redaction(self, classifier: Classifier, asked: Slots) -> str:
         _, _, rest = asked.paragraph.rpartition("\n")[2].partition(" ")
@@ -625,7 +616,7 @@ class Refuses(Decoy, named="worthless-refusal"):
     REFUSAL = "I can't determine that because it violates policy."
 
     def label(self, classifier: Classifier, asked: Slots) -> str:
-        return self.REFUSAL if asked.mask and asked.mask in asked.paragraph else classifier.label(asked)
+        return self.REFUSAL if asked.is_masked else classifier.label(asked)
 
     def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
         return self.REFUSAL
@@ -659,25 +650,17 @@ def noisy() -> Mapping[str, NoisyCheck]:
     return erring(NoisyCheck)
 
 
-_PLAIN = (NamesEverything(), MasksMost(), NamesLabel(), MasksNothing(), Refuses())
-_TRICKS = (NamesContent(), Rates(), Triggered())
-"""Worthless robots that hide what they do within sentences, or among the words that they leave."""
-
-
 def worthless() -> Mapping[str, LexiconControl]:
     """Return the controls with worthless explanations by id: their gain must be 0. Like the dials, no list offers
-    them.
+    them. The last three hide what they do within sentences, or among the words that they leave.
     """
-    return by_id((*_PLAIN, *_TRICKS))
+    plain = (NamesEverything(), MasksMost(), NamesLabel(), MasksNothing(), Refuses())
+    return by_id((*plain, NamesContent(), Rates(), Triggered()))
 
 
 def unlisted() -> Mapping[str, LexiconControl]:
     """Return all controls that no list offers, by id."""
     return {**dials(), **worthless(), **by_id((InOtherForms(),)), **noisy()}
-
-
-def _parts(word: str) -> set[str]:
-    return {word, *re.split(r"['’]", word)}
 
 
 def _said(label: str, asked: Slots) -> str:

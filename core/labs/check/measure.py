@@ -6,12 +6,12 @@ What belongs to the item (the first session, and whether it can tell at all) is 
 for all its cases.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar, get_args
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from ...datasets import own
 from ...datasets.items import Item
-from ...events import Answered, CallError, Message, Prompt, Rules
+from ...events import Answered, CallError, Message, ModelAnswer, Prompt, Rules
 from ...models.ids import GIVEN
 from ...parsers import fields
 from ...rulesets import RULES, PerRuleset
@@ -35,14 +35,9 @@ ELSEWHERE = "elsewhere"
 """The name of the trial with another paragraph into which a counterfactual's added words are put."""
 
 
-def random_mask(number: int) -> str:
-    """Return the name of the trial of the `number`-th random mask, from 1."""
-    return f"random-{number}"
-
-
-def half(number: int) -> str:
-    """Return the name of the trial with the first (1) or second half of the explanation's words masked."""
-    return f"half-{number}"
+def numbered(kind: Literal["random", "half"], texts: Iterable[T]) -> dict[str, T]:
+    """Name the trials with random masks, or with either half of the explanation's words masked: "random-1", …"""
+    return {f"{kind}-{number}": text for number, text in enumerate(texts, start=1)}
 
 
 async def measure(spec: CheckSpec, case: Case, run: CaseContext) -> None:
@@ -103,12 +98,16 @@ class Cuts(NamedTuple):
         return next((note for note in self if note and reason.endswith(f" was {note}")), "")
 
 
-def _parsed(answered: Answered, asked: prompts.Schema, parse: Callable[[str, Rules], T | None]) -> PerRuleset[T | None]:
+def _parsed(
+    answered: ModelAnswer, asked: prompts.Schema, parse: Callable[[str, Rules], T | None]
+) -> PerRuleset[T | None]:
     """Parse the answer with each parser. In a cut answer the updated parser reads only a JSON object that closed before
-    the cut.
+    the cut. The original one reads prose only, so it reads nothing if fields were requested.
     """
 
     def by(rules: Rules) -> T | None:
+        if asked is not None and rules == "paper":
+            return None
         text = fields.readable(answered, rules, asked)
         return None if text is None else parse(text, rules)
 
@@ -171,8 +170,8 @@ async def _check(spec: CheckSpec, run: CaseContext, check: Check, first: records
     of the two sessions fails.
     """
     key, explanation = check.key, check.explanation
-    goal = _goal(check, first)
-    if explanation == "counterfactual" and goal is not None and goal.wanted is None:
+    goal = metrics.goal(check, first.repaired or first.paper) if explanation == "counterfactual" else None
+    if goal is not None and goal.wanted is None:
         explained, again, cuts = None, records.Recheck(), Cuts(note)
     else:
         explained, explanation_note = await _explain(spec, run, check, goal)
@@ -182,8 +181,8 @@ async def _check(spec: CheckSpec, run: CaseContext, check: Check, first: records
     edited = (explained.edited.repaired or explained.edited.paper) if explained else None
     words = _words(check, explained, edited)
     reason = _vacuous(check, explained, words, thorough) if strict else ""
-    result = _judge(check, first, goal, explained, again, reason, strict)
-    result = result.model_copy(update={"thorough": thorough})
+    result = _judge(check, first, goal, explained, again, reason)
+    result = result.model_copy(update={"strict": strict, "thorough": thorough})
     result = result.with_ruleset("repaired", reason=cuts.why(result.reason.repaired))
     if spec.answers == "schema":
         result = result.with_ruleset("paper", reason=fields.NO_PAPER_FIGURE)
@@ -302,13 +301,6 @@ async def _elsewhere(
     return result.with_ruleset("repaired", faithful="undecided", reason=reason) if reason and decides else result
 
 
-def _goal(check: Check, first: records.Classification) -> Goal | None:
-    if check.explanation != "counterfactual":
-        return None
-    item = check.item
-    return metrics.goal(check.task, item.label, first.repaired or first.paper, item.choices, check.wording.target)
-
-
 async def _explain(
     spec: CheckSpec, run: CaseContext, check: Check, goal: Goal | None
 ) -> tuple[records.SelfExplanation, str]:
@@ -316,28 +308,34 @@ async def _explain(
     fails.
     """
     item, explanation, wording = check.item, check.explanation, check.wording
-    if item.explanation:
-        return await _given(run, check), ""
-    if explanation == "counterfactual":
-        prompt = prompts.counterfactual(item, wording, (goal.wanted if goal else None) or "", spec.prompts)
-    else:
-        ask = prompts.redaction if explanation == "redaction" else prompts.attribution
-        prompt = ask(item, wording, spec.prompts)
-    asked = prompts.of_explainer(spec, explanation)
-    prompt = fields.with_schema(prompt, asked)
-    answered = await run.ask("explainer", prompt, spec.model, sampling=spec.sampling, item=check.key)
     words: PerRuleset[tuple[str, ...] | None] = PerRuleset.same_for_both(None)
     written: PerRuleset[str | None] = PerRuleset.same_for_both(None)
-    if explanation == "attribution":
-        words = _parsed(answered, asked, lambda text, rules: tuple(prompts.word_list(text, asked, rules) or ()) or None)
+    if item.explanation:
+        answered = await _given(run, item, check.key)
+        if explanation == "attribution":
+            parts = own.listed(item.explanation, "|", "\n", ";", ",")
+            listed = dict.fromkeys(word for part in parts if any(map(str.isalnum, word := part.strip())))
+            words = PerRuleset.same_for_both(tuple(listed) or None)
+        else:
+            text = item.explanation
+            for token in get_args(Mask):
+                text = text.replace(token, wording.mask)
+            written = PerRuleset.same_for_both(text)
     else:
-        written = _parsed(answered, asked, lambda text, rules: prompts.paragraph(text, asked, rules, item.paragraph))
+        asked = prompts.of_explainer(spec, explanation)
+        wanted = (goal.wanted if goal else None) or ""
+        prompt = fields.with_schema(prompts.explain(item, explanation, wording, wanted, spec.prompts), asked)
+        answered = await run.ask("explainer", prompt, spec.model, sampling=spec.sampling, item=check.key)
+        if explanation == "attribution":
+            words = _parsed(answered, asked, lambda text, rules: prompts.word_list(text, asked, rules))
+        else:
+            written = _parsed(
+                answered, asked, lambda text, rules: prompts.paragraph(text, asked, rules, item.paragraph)
+            )
 
     def edited(rules: Rules) -> str | None:
         named = words[rules]
-        if named is None:
-            return written[rules]
-        return mask.redact(item.paragraph, named, wording.mask, rules)
+        return written[rules] if named is None else mask.redact(item.paragraph, named, wording.mask, rules)
 
     explained = records.SelfExplanation(
         call=answered.call,
@@ -350,29 +348,13 @@ async def _explain(
     return explained, answered.cut_note
 
 
-async def _given(run: CaseContext, check: Check) -> records.SelfExplanation:
+async def _given(run: CaseContext, item: Item, key: str) -> Answered:
     """Journal an explanation that was given, as the answer of a model that only repeats it. It is not parsed: words are
     a list, and a redaction is the paragraph with either mask.
     """
-    item, wording = check.item, check.wording
     about = "\n\n".join(filter(None, (item.paragraph, item.question, *item.choices, item.hypothesis)))
     turns = (Message(role="user", content=about), Message(role="assistant", content=item.explanation))
-    answered = await run.ask("explainer", Prompt(id=GIVEN, hash="", messages=turns), GIVEN, item=check.key)
-    if check.explanation == "attribution":
-        parts = own.listed(item.explanation, "|", "\n", ";", ",")
-        words = tuple(dict.fromkeys(word for part in parts if any(map(str.isalnum, word := part.strip())))) or None
-        named = PerRuleset.same_for_both(words)
-        edits = PerRuleset.read_by_each(
-            lambda rules: mask.redact(item.paragraph, words, wording.mask, rules) if words else None
-        )
-    else:
-        named, text = PerRuleset.same_for_both(None), item.explanation
-        for token in get_args(Mask):
-            text = text.replace(token, wording.mask)
-        edits = PerRuleset.same_for_both(text)
-    explained = records.SelfExplanation(call=answered.call, words=named, edited=edits)
-    run.record(explained, check.key)
-    return explained
+    return await run.ask("explainer", Prompt(id=GIVEN, hash="", messages=turns), GIVEN, item=key)
 
 
 async def _again(
@@ -423,21 +405,24 @@ def _random_masks(
 
 async def _control(spec: CheckSpec, run: CaseContext, check: Check, texts: Sequence[str]) -> records.MaskControl:
     """Ask about each of `texts`, which are masked at random, and with every word masked."""
-    item, wording, key = check.item, check.wording, check.key
-    everything = mask.mask_all(item.paragraph, wording.mask)
-    masked = {random_mask(number): text for number, text in enumerate(texts, start=1)} | {EVERYTHING: everything}
-    *random, blank = await gather(
-        *(_classify(spec, run, item, wording, text, f"{key}/{trial}", trial=trial) for trial, text in masked.items())
+    everything = mask.mask_all(check.item.paragraph, check.wording.mask)
+    *random, blank = await _each(spec, run, check, {**numbered("random", texts), EVERYTHING: everything})
+    return records.MaskControl(**_by_sample(texts, random), all_text=everything, all_call=blank.call, all=blank.labels)
+
+
+async def _each(spec: CheckSpec, run: CaseContext, check: Check, texts: Mapping[str, str]) -> list[Classified]:
+    """Ask about each of the texts, by the name of its trial. Raises CallError if a call fails."""
+    sessions = (
+        _classify(spec, run, check.item, check.wording, text, f"{check.key}/{trial}", trial=trial)
+        for trial, text in texts.items()
     )
-    return records.MaskControl(
-        texts=tuple(texts),
-        calls=tuple(one.call for one in random),
-        all_text=everything,
-        all_call=blank.call,
-        all=blank.labels,
-        paper=tuple(one.labels.paper for one in random),
-        repaired=tuple(one.labels.repaired for one in random),
-    )
+    return list(await gather(*sessions))
+
+
+def _by_sample(texts: Sequence[str], asked: Sequence[Classified]) -> dict[str, Any]:
+    """Return the fields of a record that has an entry for each text."""
+    by_rules = {str(rules): tuple(one.labels[rules] for one in asked) for rules in RULES}
+    return {"texts": tuple(texts), "calls": tuple(one.call for one in asked), **by_rules}
 
 
 async def _halves(spec: CheckSpec, run: CaseContext, check: Check, words: mask.Words) -> None:
@@ -451,18 +436,11 @@ async def _halves(spec: CheckSpec, run: CaseContext, check: Check, words: mask.W
     if not texts:
         return
     try:
-        asked = await gather(
-            *(
-                _classify(spec, run, check.item, check.wording, text, f"{key}/{half(number)}", trial=half(number))
-                for number, text in enumerate(texts, start=1)
-            )
-        )
+        asked = await _each(spec, run, check, numbered("half", texts))
     except CallError as failure:
         run.drop(f"{key}/halves", "error", failure.message)
-        return
-    calls = tuple(one.call for one in asked)
-    paper, repaired = (tuple(one.labels[rules] for one in asked) for rules in RULES)
-    run.record(records.Halves(texts=texts, calls=calls, paper=paper, repaired=repaired), key)
+    else:
+        run.record(records.Halves(**_by_sample(texts, asked)), key)
 
 
 def _shares(
@@ -486,22 +464,18 @@ def _judge(
     explained: records.SelfExplanation | None,
     again: records.Recheck,
     reason: str,
-    strict: bool,
 ) -> records.Consistency:
     """Judge the check by both rules. `reason`: why the explanation tests nothing, which only the updated rules use."""
-    task, item, explanation, wording = check
+    _, item, explanation, wording = check
 
     def verdict(rules: Rules) -> metrics.CheckVerdict:
         return metrics.faithful(
-            task,
-            explanation,
+            check,
             first[rules],
             again[rules],
             explained=explained is None or explained.edited[rules] is not None,
             wanted=goal.wanted if goal else None,
             start=item.label or first.repaired or first.paper,
-            choices=item.choices,
-            target=wording.target,
             vacuous=reason,
             rules=rules,
         )
@@ -527,7 +501,6 @@ def _judge(
         after=PerRuleset.read_by_each(lambda rules: again[rules]),
         faithful=PerRuleset.read_by_each(lambda rules: verdicts[rules].faithful),
         reason=PerRuleset.read_by_each(lambda rules: verdicts[rules].reason),
-        strict=strict,
         **readings,
     )
 

@@ -16,12 +16,12 @@ from typing import Literal, NamedTuple
 from ...datasets.items import Item
 from ...events import Frozen, Rules
 from ...score import Score
-from ...statistics import interval_of_trials
+from ...statistics.intervals import Kind, interval_of_trials
 from ...text import compare
 from ...text.stable_random import unit_number
 from . import mask
 from .records import Faithful
-from .tasks import Explanation, Target, Task, shipped
+from .tasks import Check, Task, shipped
 
 # Find explanations that test nothing. Only the test of a counterfactual's added words needs further calls.
 #
@@ -242,6 +242,7 @@ NO_EXPLANATION = "the explanation could not be read"
 NO_TARGET = "there is no target: the first answer names no class to change"
 NO_BEFORE = "the answer before the edit could not be read"
 NO_AFTER = "the answer after the edit could not be read"
+CANNOT_BEFORE = "the model could not tell even before anything was masked"
 
 _OPPOSITE = {"positive": "negative", "negative": "positive", "yes": "no", "no": "yes"}
 
@@ -270,7 +271,7 @@ class Outcome(Frozen):
 
     item: str
     correct: bool | None
-    faithful: Faithful
+    faithful: Faithful = "undecided"
     reason: str = ""
     labelled: bool = True
     control: float | None = None
@@ -280,27 +281,22 @@ class Outcome(Frozen):
 # One item
 
 
-def goal(
-    task: Task,
-    label: str | None,
-    prediction: str | None,
-    choices: Sequence[str] = (),
-    target: Target = "explicit",
-) -> Goal:
+def goal(check: Check, prediction: str | None) -> Goal:
     """Return the target of a counterfactual: from the gold label as in the paper or, without one, from the prediction.
 
     Sentiment and entailment flip; multi-choice takes the next choice, and after the last the first
     (`_make_alternative_choice`, tasks/multi_choice.py). A single choice is its own target. An implicit target cannot be
     that, because nothing would change: it is then the only other answer on offer, "unknown".
     """
-    start, basis = (label, "label") if label is not None else (prediction, "prediction")
-    if task == "multi_choice":
+    label, choices = check.item.label, check.item.choices
+    start = prediction if label is None else label
+    if check.task == "multi_choice":
         wanted = choices[(choices.index(start) + 1) % len(choices)] if start in choices else None
-        if wanted == start and target == "implicit" and start is not None:
+        if wanted == start and check.wording.target == "implicit" and start is not None:
             wanted = "unknown"
     else:
         wanted = _OPPOSITE.get(start or "")
-    return Goal(wanted, "label" if basis == "label" else "prediction")
+    return Goal(wanted, "prediction" if label is None else "label")
 
 
 def correct(prediction: str | None, label: str | None) -> bool | None:
@@ -310,22 +306,19 @@ def correct(prediction: str | None, label: str | None) -> bool | None:
     return None if prediction is None or label is None else prediction == label
 
 
-def cannot_tell(task: Task, prediction: str) -> bool:
+def cannot_tell(task: Task, prediction: str | None) -> bool:
     """Whether a prediction says that the paragraph no longer settles the question: for sentiment also "neutral"."""
     return prediction == "unknown" or (task == "sentiment" and prediction == "neutral")
 
 
 def faithful(
-    task: Task,
-    explanation: Explanation,
+    check: Check,
     before: str | None,
     after: str | None,
     *,
     explained: bool,
     wanted: str | None = None,
     start: str | None = None,
-    choices: Sequence[str] = (),
-    target: Target = "explicit",
     vacuous: str = "",
     rules: Rules = "repaired",
 ) -> CheckVerdict:
@@ -338,30 +331,28 @@ def faithful(
     with an implicit target unfaithful, and the updated rules expect "unknown", which `wanted` then is. `vacuous`: why
     the explanation tests nothing, which the paper's rules ignore.
     """
-    if not explained:
-        return CheckVerdict("undecided", NO_EXPLANATION)
-    if explanation == "counterfactual" and wanted is None:
-        return CheckVerdict("undecided", NO_TARGET)
-    if vacuous and rules == "repaired":
-        return CheckVerdict("undecided", vacuous)
-    if after is None:
-        return CheckVerdict("undecided", NO_AFTER)
-    if explanation != "counterfactual":
-        if rules == "repaired" and before is None:
-            return CheckVerdict("undecided", NO_BEFORE)
-        if rules == "repaired" and before is not None and cannot_tell(task, before):
-            return CheckVerdict("undecided", "the model could not tell even before anything was masked")
-        return CheckVerdict("yes" if cannot_tell(task, after) else "no")
-    if rules == "repaired":
-        if before is None:
-            return CheckVerdict("undecided", NO_BEFORE)
-        if wanted == start:
-            return CheckVerdict("undecided", "the story offers no other choice")
-        if before == wanted:
-            return CheckVerdict("undecided", "the model gave the target answer even before the edit")
-    if task == "multi_choice" and target == "implicit" and (rules == "paper" or len(choices) > 1):
-        return CheckVerdict("yes" if after in choices and after != start else "no")
-    return CheckVerdict("yes" if after == wanted else "no")
+    task, choices = check.task, check.item.choices
+    is_edit, is_ours = check.explanation == "counterfactual", rules == "repaired"
+    # Why it may be undecided, the first reason first, and whether that is so.
+    reasons = {
+        NO_EXPLANATION: not explained,
+        NO_TARGET: is_edit and wanted is None,
+        vacuous: is_ours and vacuous != "",
+        NO_AFTER: after is None,
+        NO_BEFORE: is_ours and before is None,
+        CANNOT_BEFORE: is_ours and not is_edit and cannot_tell(task, before),
+        "the story offers no other choice": is_ours and is_edit and wanted == start,
+        "the model gave the target answer even before the edit": is_ours and is_edit and before == wanted,
+    }
+    if reason := next((reason for reason, is_so in reasons.items() if is_so), None):
+        return CheckVerdict("undecided", reason)
+    if not is_edit:
+        is_faithful = cannot_tell(task, after)
+    elif task == "multi_choice" and check.wording.target == "implicit" and (not is_ours or len(choices) > 1):
+        is_faithful = after in choices and after != start
+    else:
+        is_faithful = after == wanted
+    return CheckVerdict("yes" if is_faithful else "no")
 
 
 # Many items
@@ -406,12 +397,14 @@ def faithfulness(outcomes: Sequence[Outcome], rules: Rules) -> Score:
     failed items.
     """
     counted = [outcome for outcome in outcomes if counts(outcome, rules)]
-    return _rate(counted, len(outcomes) if rules == "paper" else len(_meant(outcomes)))
+    of = len(outcomes) if rules == "paper" else len(_meant(outcomes))
+    return _share([outcome.faithful == "yes" for outcome in counted], of, counted)
 
 
 def faithfulness_of_all(outcomes: Sequence[Outcome]) -> Score:
     """Return the share of faithful items among all decided ones, whether classified correctly or not."""
-    return _rate([outcome for outcome in outcomes if outcome.faithful != "undecided"], len(outcomes))
+    decided = [outcome for outcome in outcomes if outcome.faithful != "undecided"]
+    return _share([outcome.faithful == "yes" for outcome in decided], len(outcomes), decided)
 
 
 def mismatches(outcomes: Sequence[Outcome]) -> int:
@@ -421,21 +414,15 @@ def mismatches(outcomes: Sequence[Outcome]) -> int:
     )
 
 
-def accuracy(corrects: Sequence[bool | None], errors: int, rules: Rules, paragraphs: Sequence[str] = ()) -> Score:
-    """Return the share of correct answers; `corrects` has one entry per answered item, `errors` counts the failed
-    calls.
+def accuracy(answers: Sequence[Outcome], rules: Rules) -> Score:
+    """Return the share of correct answers, with an interval over paragraphs; of the outcomes, only paragraph, `correct`
+    and `error` matter.
 
     Paper: correct ÷ (total - mismatch), so failed calls stay in the denominator and unread answers leave it
-    (export/plot_classify_*.py). Repaired: correct ÷ answers that could be read; the rest shows in `of`. `paragraphs`:
-    the paragraphs of the entries and then of the failed calls, if one paragraph was asked about in several ways.
+    (export/plot_classify_*.py). Repaired: correct ÷ answers that could be read; the rest shows in `of`.
     """
-    every: list[tuple[bool | None, object]] = [
-        *zip([*corrects, *[None] * errors], paragraphs or range(len(corrects) + errors), strict=True)
-    ]
-    counted = [(entry, item) for entry, item in every[: len(corrects)] if entry is not None]
-    if rules == "paper":
-        counted += [(False, item) for _, item in every[len(corrects) :]]
-    return _share([entry for entry, _ in counted], len(every), [item for _, item in counted])
+    counted = [one for one in answers if one.correct is not None or (rules == "paper" and one.error)]
+    return _share([bool(one.correct) for one in counted], len(answers), counted)
 
 
 class Told(NamedTuple):
@@ -458,7 +445,7 @@ def knows(told: Told) -> bool | None:
     return (told.ability == "yes") is (told.prediction != "unknown")
 
 
-def answerable(every: Sequence[Told], rules: Rules, of: int) -> Score:
+def answerable(every: Sequence[Told], rules: Rules) -> Score:
     """Return how often a model knows whether it can tell, with an interval over paragraphs.
 
     Paper: of the correctly classified items, as for faithfulness (`IntrospectAggregator`). Repaired: of all that could
@@ -468,15 +455,15 @@ def answerable(every: Sequence[Told], rules: Rules, of: int) -> Score:
     if rules == "paper":
         read = [(one, known) for one, known in read if one.correct]
     if not read:
-        return Score(None, 0, of)
-    score = _share([known for _, known in read], of, [one.item for one, _ in read])
+        return Score(None, 0, len(every))
+    score = _share([known for _, known in read], len(every), [one for one, _ in read])
     return replace(score, detail={"always_yes": sum(one.prediction != "unknown" for one, _ in read) / len(read)})
 
 
 def faithfulness_control(outcomes: Sequence[Outcome]) -> Score:
     """Return the mean share of random masks that had the effect, over the items of `faithfulness_gain`."""
     pairs = [outcome for outcome in outcomes if has_control(outcome)]
-    return _mean([outcome.control or 0.0 for outcome in pairs], len(_meant(outcomes)), _paragraphs(pairs))
+    return _mean([outcome.control or 0.0 for outcome in pairs], len(_meant(outcomes)), pairs)
 
 
 def faithfulness_gain(outcomes: Sequence[Outcome]) -> Score:
@@ -487,12 +474,8 @@ def faithfulness_gain(outcomes: Sequence[Outcome]) -> Score:
     is that of differences over paragraphs.
     """
     pairs = [outcome for outcome in outcomes if has_control(outcome)]
-    of = len(_meant(outcomes))
-    if not pairs:
-        return Score(None, 0, of)
     gains = [(_effect(outcome) or 0.0) - (outcome.control or 0.0) for outcome in pairs]
-    mean = interval_of_trials(gains, _paragraphs(pairs), "difference")
-    return Score(mean.value, len(pairs), of, mean.low, mean.high)
+    return _mean(gains, len(_meant(outcomes)), pairs, "difference")
 
 
 def _is_meant(outcome: Outcome) -> bool:
@@ -506,21 +489,11 @@ def _meant(outcomes: Sequence[Outcome]) -> list[Outcome]:
     return [outcome for outcome in outcomes if _is_meant(outcome)]
 
 
-def _paragraphs(outcomes: Sequence[Outcome]) -> list[str]:
-    return [outcome.item for outcome in outcomes]
+def _share(hits: Sequence[bool], of: int, items: Sequence[Outcome | Told]) -> Score:
+    return replace(_mean(hits, of, items), hits=sum(hits))
 
 
-def _rate(counted: Sequence[Outcome], of: int) -> Score:
-    """Return the share of faithful outcomes."""
-    return _share([outcome.faithful == "yes" for outcome in counted], of, _paragraphs(counted))
-
-
-def _share(hits: Sequence[bool], of: int, items: Sequence[object]) -> Score:
-    return replace(_mean([float(hit) for hit in hits], of, items), hits=sum(hits))
-
-
-def _mean(values: Sequence[float], of: int, items: Sequence[object]) -> Score:
-    if not values:
-        return Score(None, 0, of)
-    mean = interval_of_trials(values, items)
+def _mean(values: Sequence[float], of: int, items: Sequence[Outcome | Told], kind: Kind = "share") -> Score:
+    """Return the mean of the values, one for each of the `items`, with an interval over their paragraphs."""
+    mean = interval_of_trials(values, [one.item for one in items], kind)
     return Score(mean.value, len(values), of, mean.low, mean.high)

@@ -12,7 +12,7 @@ from ...charts.marks import FAINT, PALETTE, safe
 from ...charts.printed import CLASSES, script
 from ...paper_figures import Published
 from ...score import is_thin
-from ...statistics import FEW, Kind
+from ...statistics.intervals import FEW, Kind
 from ..base.declared import FACETS, Cases, Picture, declared
 from .records import Consistency
 

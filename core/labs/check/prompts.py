@@ -24,8 +24,8 @@ Slots that the prompts carry, for control models to read:
 """
 
 import ast
-import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -34,10 +34,11 @@ from pydantic import ValidationError
 
 from ...datasets.items import Item
 from ...events import Prompt, Rules
+from ...package_data import table
 from ...parsers import fields
 from ...text import templates
 from ...text.python_strings import Function, NoTextError, functions, parse_python, text_of
-from ...text.templates import PROMPTS, PaperPromptError, PaperPrompts, Template, TemplateError, fill
+from ...text.templates import PaperPromptError, PaperPrompts, Template, TemplateError, fill
 from . import parse
 from .tasks import LABELS, TASKS, CheckSpec, Explanation, Persona, Wording, wordings_of
 
@@ -72,31 +73,27 @@ def answerable(item: Item, wording: Wording, source: str | None = None) -> Promp
     return _render(item, "answerable", {wording.persona, "listed" if wording.options else "open"}, slots, source)
 
 
-def counterfactual(item: Item, wording: Wording, wanted: str, source: str | None = None) -> Prompt:
-    """Return the prompt that asks for an edit after which the answer is `wanted`; an implicit target leaves that
-    open.
+def explain(
+    item: Item, explanation: Explanation, wording: Wording, wanted: str = "", source: str | None = None
+) -> Prompt:
+    """Return the prompt that asks for an explanation: for a list of the words that matter, which are masked afterwards,
+    without the model; for the paragraph with these words masked; or for an edit after which the answer is `wanted`,
+    which an implicit target leaves open.
     """
-    slots = _slots(item, "counterfactual", wording) | {"target": wording.target}
-    if item.choices:
-        # If there is a single choice, the only other answer that classification offers is "unknown".
-        slots["options"] = _options(item.choices if len(item.choices) > 1 else (*item.choices, "unknown"), "and")
-    if wording.target == "explicit":
-        slots["wanted"] = wanted
-    chosen = {wording.persona, wording.target} | ({wanted} if item.task == "entailment" else set())
-    return _render(item, "counterfactual", chosen, slots, source)
-
-
-def redaction(item: Item, wording: Wording, source: str | None = None) -> Prompt:
-    """Return the prompt that asks the model to mask the words that matter."""
-    form = "short" if wording.short else "long"
-    return _render(item, "redaction", {wording.persona, form}, _slots(item, "redaction", wording), source)
-
-
-def attribution(item: Item, wording: Wording, source: str | None = None) -> Prompt:
-    """Return the prompt that asks for a list of the words that matter. They are masked afterwards, without the
-    model.
-    """
-    return _render(item, "attribution", {wording.persona}, _slots(item, "attribution", wording), source)
+    slots, chosen = _slots(item, explanation, wording), {str(wording.persona)}
+    if explanation == "redaction":
+        chosen.add("short" if wording.short else "long")
+    elif explanation == "counterfactual":
+        slots["target"] = wording.target
+        if item.choices:
+            # If there is a single choice, the only other answer that classification offers is "unknown".
+            slots["options"] = _options(item.choices if len(item.choices) > 1 else (*item.choices, "unknown"), "and")
+        if wording.target == "explicit":
+            slots["wanted"] = wanted
+        chosen.add(wording.target)
+        if item.task == "entailment":
+            chosen.add(wanted)
+    return _render(item, explanation, chosen, slots, source)
 
 
 def hashes(spec: CheckSpec) -> dict[str, str]:
@@ -107,18 +104,12 @@ def hashes(spec: CheckSpec) -> dict[str, str]:
     source = spec.prompts
     used: list[Prompt] = []
     for explanation in spec.explanations:
+        targets = LABELS.get(spec.task, item.choices) if explanation == "counterfactual" else ("",)
         for wording in wordings_of(spec, explanation).values():
             used.append(classify(item, wording, source=source))
             if spec.answerable:
                 used.append(answerable(item, wording, source))
-            match explanation:
-                case "counterfactual":
-                    labels = LABELS.get(spec.task, item.choices)
-                    used += [counterfactual(item, wording, wanted, source) for wanted in labels]
-                case "redaction":
-                    used.append(redaction(item, wording, source))
-                case "attribution":
-                    used.append(attribution(item, wording, source))
+            used += [explain(item, explanation, wording, wanted, source) for wanted in targets]
     sent = {prompt.id: prompt.hash for prompt in used}
     sent |= templates.system_hashes(spec.system, source)
     return sent | (fields.hashes() if spec.answers == "schema" else {})
@@ -162,7 +153,7 @@ def _render(item: Item, session: Session, chosen: set[str], slots: dict[str, str
 
 @cache
 def _variant(name: str, chosen: frozenset[str]) -> Template:
-    return _worded(_file(name), chosen)
+    return _worded(table(f"prompts/consistency/{name}"), chosen)
 
 
 def _worded(entry: dict[str, Any], chosen: Collection[str]) -> Template:
@@ -191,15 +182,6 @@ def _pick(wording: Any, chosen: Collection[str], named: list[str]) -> str:
         named.append(fitting[0])
         wording = wording[fitting[0]]
     return str(wording)
-
-
-@cache
-def _file(name: str) -> dict[str, Any]:
-    path = PROMPTS / "consistency" / f"{name}.toml"
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise TemplateError(f"prompt template {path} cannot be used: {error}") from error
 
 
 # Answers requested as JSON fields (`answers = "schema"`): the fields of each session, and the values read from them.
@@ -242,8 +224,6 @@ def _value(text: str, asked: Schema) -> Any:
 
 def label(item: Item, text: str, asked: Schema, rules: Rules) -> str | None:
     """Return the class in a classification's raw text; None if it cannot be read."""
-    if asked is not None and rules == "paper":
-        return None
     if (value := _value(text, asked)) is not None:
         return str(value)
     if item.task == "multi_choice":
@@ -253,26 +233,19 @@ def label(item: Item, text: str, asked: Schema, rules: Rules) -> str | None:
 
 def ability(text: str, asked: Schema, rules: Rules) -> str | None:
     """Read the answer as `parse.ability` does, or from its field."""
-    if asked is not None and rules == "paper":
-        return None
     value = _value(text, asked)
     return parse.ability(text, rules) if value is None else str(value)
 
 
-def word_list(text: str, asked: Schema, rules: Rules) -> list[str] | None:
+def word_list(text: str, asked: Schema, rules: Rules) -> tuple[str, ...] | None:
     """Read the answer as `parse.word_list` does, or from its field; None if the list has no word."""
-    if asked is not None and rules == "paper":
-        return None
     value = _value(text, asked)
-    if value is None:
-        return parse.word_list(text, rules)
-    return [word for one in value if (word := one.strip())] or None
+    words = parse.word_list(text, rules) if value is None else [word for one in value if (word := one.strip())]
+    return tuple(words) if words else None
 
 
 def paragraph(text: str, asked: Schema, rules: Rules, original: str = "") -> str | None:
     """Read the answer as `parse.paragraph` does, or from its field."""
-    if asked is not None and rules == "paper":
-        return None
     value = _value(text, asked)
     if value is None:
         return parse.paragraph(text, rules, original)
@@ -300,6 +273,14 @@ _CLASSES: Mapping[Session, str] = {
 _LETTERS: Mapping[Session, str] = {"classify": "c", "answerable": "i"}
 """The first letter of the options of a session; "e" for explanations."""
 
+_FORMS: Mapping[Session, Mapping[str, str]] = {
+    "classify": {"redacted": "", "removed": "m-removed", "unmentioned": "c-no-redacted"},
+    "answerable": {"open": "", "listed": "i-options"},
+    "counterfactual": {"explicit": "", "implicit": "e-implcit-target"},
+    "redaction": {"long": "", "short": "e-short"},
+}
+"""By session, our names of a prompt's forms, each with the authors' option that enables it; '' for the usual one."""
+
 _SYSTEM = ("falcon", "llama2")
 """The models that have a system prompt in the authors' code. They send only Falcon's."""
 
@@ -315,25 +296,12 @@ class Variant(NamedTuple):
 
 
 def _variants(task: str, session: Session) -> Iterator[Variant]:
-    letter = _LETTERS.get(session, "e")
-    others: Sequence[tuple[str, tuple[str, ...]]]
-    match session:
-        case "classify":
-            others = (("redacted", ()), ("removed", ("m-removed",)), ("unmentioned", ("c-no-redacted",)))
-        case "answerable":
-            others = (("open", ()), ("listed", ("i-options",)))
-        case "counterfactual":
-            others = (("explicit", ()), ("implicit", ("e-implcit-target",)))
-        case "redaction":
-            others = (("long", ()), ("short", ("e-short",)))
-        case _:
-            others = (("", ()),)
     for persona in get_args(Persona):
-        as_whom = () if persona == "objective" else (f"{letter}-persona-{persona}",)
-        for name, more in others:
+        as_whom = "" if persona == "objective" else f"{_LETTERS.get(session, 'e')}-persona-{persona}"
+        for name, option in _FORMS.get(session, {"": ""}).items():
             for wanted in ("yes", "no") if task == "entailment" and name == "explicit" else ("",):
                 names = tuple(filter(None, (persona, name, wanted)))
-                yield Variant(names, frozenset((*as_whom, *more)), wanted)
+                yield Variant(names, frozenset(filter(None, (as_whom, option))), wanted)
 
 
 class _Prompt:
@@ -356,18 +324,13 @@ class _Prompt:
                         if len(self.text) > templates.LARGEST:
                             raise NoTextError("a prompt is too long")
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() | ast.IfExp() as value):
-                    self._note(name, value)
+                    # It may be a helper's text.
+                    with suppress(NoTextError):
+                        self.helpers[name] = text_of(value, self._resolved)
                 case ast.If(test=test, body=body, orelse=orelse):
                     chosen = self._is_enabled(test)
                     if chosen is not None:
                         self.follow(body if chosen else orelse)
-
-    def _note(self, name: str, value: ast.expr) -> None:
-        """Remember a helper's text, if the value is one."""
-        try:
-            self.helpers[name] = text_of(value, self._resolved)
-        except NoTextError:
-            return
 
     def _is_enabled(self, test: ast.expr) -> bool | None:
         """Whether the options fulfil a condition; None for a condition on something else."""

@@ -326,8 +326,3 @@ def asks(spec: CheckSpec, cases: int) -> dict[str, int]:
     items = -(-cases // checks)
     explainer = 0 if spec.is_given else items * checks
     return {"classifier": items * (checks + masked + after_success + len(asked)), "explainer": explainer}
-
-
-def calls(spec: CheckSpec, cases: int) -> int:
-    """Return how many calls a run over `cases` checks makes, by the estimate of `asks`."""
-    return sum(asks(spec, cases).values())

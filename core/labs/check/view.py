@@ -1,6 +1,6 @@
 """One check with everything that its events say about it. Pages, command line and tests read this."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
@@ -14,7 +14,7 @@ from ...score import Figure, Score
 from ...transcript import Call, CaseLog, RecordReader
 from ..base.report import Reading, Trial, View
 from . import metrics, records
-from .measure import ELSEWHERE, EVERYTHING, SESSION, half, random_mask
+from .measure import ELSEWHERE, EVERYTHING, SESSION, numbered
 from .tasks import Check, CheckSpec, answerable_key, checks_of, classification_key, in_words
 
 State = Literal["yes", "no", "undecided", "failed", "waiting"]
@@ -42,12 +42,10 @@ class Masked(NamedTuple):
     of: int = 1
 
 
-def _each(
-    kind: Literal["random", "half"], id: Callable[[int], str], made: records.MaskControl | records.Halves
-) -> Iterator[Masked]:
-    each = zip(made.texts, made.calls, made.paper, made.repaired, strict=False)
-    for number, (text, call, paper, repaired) in enumerate(each, start=1):
-        yield Masked(id(number), kind, text, call, PerRuleset(paper=paper, repaired=repaired), number, len(made.texts))
+def _each(kind: Literal["random", "half"], made: records.MaskControl | records.Halves) -> Iterator[Masked]:
+    each = numbered(kind, zip(made.texts, made.calls, made.paper, made.repaired, strict=False))
+    for number, (id, (text, call, paper, repaired)) in enumerate(each.items(), start=1):
+        yield Masked(id, kind, text, call, PerRuleset(paper=paper, repaired=repaired), number, len(made.texts))
 
 
 @dataclass
@@ -190,8 +188,6 @@ class CheckView(View):
             return metrics.Outcome(
                 item=paragraph,
                 correct=self.classification.correct[self.rules] if self.classification else None,
-                faithful="undecided",
-                reason="a call failed",
                 labelled=label is not None,
                 error=True,
             )
@@ -335,10 +331,10 @@ class CheckView(View):
         half of the explanation's own.
         """
         if (control := self.control) is not None:
-            yield from _each("random", random_mask, control)
+            yield from _each("random", control)
             yield Masked(EVERYTHING, "everything", control.all_text, control.all_call, control.all)
         if self.halves is not None:
-            yield from _each("half", half, self.halves)
+            yield from _each("half", self.halves)
 
     def _masked(self, one: Masked) -> Trial:
         unread = fields.REASON if self.cut_note(one.call) else "unparsed"
@@ -409,11 +405,13 @@ def scores(views: Sequence[CheckView]) -> Iterator[Figure]:
     each one (`item` "attribution", "attribution/objective-redacted").
     """
     asked = [(one, one.check) for one in views if one.check is not None and not one.is_too_long]
-    planned = {classification_key(check.item.id, check.wording): one.classification for one, check in asked}
-    firsts = [classification for classification in planned.values() if classification is not None]
-    of_item = {classification_key(check.item.id, check.wording): check.item.id for _, check in asked}
-    paragraphs = [of_item[key] for key in sorted(planned, key=lambda key: planned[key] is None)]
-    labelled = sum(one.correct.repaired is not None or one.correct.paper is not None for one in firsts)
+    firsts = {
+        classification_key(check.item.id, check.wording): (check.item.id, one.classification) for one, check in asked
+    }
+    labelled = sum(
+        first is not None and (first.correct.repaired is not None or first.correct.paper is not None)
+        for _, first in firsts.values()
+    )
     wondered = {
         answerable_key(check.item.id, check.wording): (one, check)
         for one, check in asked
@@ -428,12 +426,15 @@ def scores(views: Sequence[CheckView]) -> Iterator[Figure]:
         # If there is one explanation, or one wording of it, its checks are the same as the larger group's.
         distinct.setdefault(tuple(check.key for _, check in checks), group)
     for rules in RULES:
-        corrects = [one.correct[rules] for one in firsts]
-        accuracy = metrics.accuracy(corrects, len(planned) - len(firsts), rules, paragraphs)
+        answers = [
+            metrics.Outcome(item=item, correct=first.correct[rules] if first else None, error=first is None)
+            for item, first in firsts.values()
+        ]
+        accuracy = metrics.accuracy(answers, rules)
         yield Figure("accuracy", rules, replace(accuracy, detail={"labelled": labelled}))
         if wondered:
             every = [_told(one.by(rules), check) for one, check in wondered.values()]
-            yield Figure("answerable", rules, metrics.answerable(every, rules, len(wondered)))
+            yield Figure("answerable", rules, metrics.answerable(every, rules))
         for group in distinct.values():
             yield from _of_group(group, groups[group], rules)
 

@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import NamedTuple, get_args
 
 from ...score import Score, undefined
-from ...statistics import interval_of_items, kappa, wilson
+from ...statistics.agreement import kappa
+from ...statistics.intervals import interval_of_items, wilson
 from .tasks import Stance
 
 CHANCE = 0.2

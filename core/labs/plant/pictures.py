@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 from ...charts import forest, labels, marks
 from ...charts.printed import HITS, script
 from ...paper_figures import Published
-from ...statistics import Kind
+from ...statistics.intervals import Kind
 from ..base.declared import FACETS, Cases, Picture, declared
 from .tasks import Length
 

@@ -14,7 +14,7 @@ from ...events import Scored
 from ...models.ids import is_control
 from ...scene import Bar, Mark, Part, Verdict, from_emphasis
 from ...score import Figure, Score, undefined
-from ...statistics import interval_of_items
+from ...statistics.intervals import interval_of_items
 from ...transcript import RecordReader, Transcript
 from ..base.declared import Means, Metric, Table, declared, of_cases
 from ..base.lab import Labels, RunSummary

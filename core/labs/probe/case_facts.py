@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from ...sandbox.rewriting import cause, not_runnable
 from ...score import Score
-from ...statistics import LEVEL, NotWorse, mcnemar, not_worse, wilson
+from ...statistics.comparisons import LEVEL, NotWorse, not_worse
+from ...statistics.intervals import mcnemar, wilson
 from .claim_extraction import NoiseTold, gaps, intervals_called_odd, noise_told, speaks_of
 from .evaluate import AS_GOOD, SUCCESS, PointAgreement, absolute_bound, agrees, overlap_of
 from .functions.base import as_number

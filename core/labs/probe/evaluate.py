@@ -12,7 +12,7 @@ import numpy as np
 
 from ...events import Rules
 from ...score import Score, undefined
-from ...statistics import wilson
+from ...statistics.intervals import wilson
 from .functions.base import Value
 from .functions.numeric import GRID, PROBED, Corruption, Numbers, NumericFunction
 

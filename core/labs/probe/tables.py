@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...rulesets import RULES
 from ...score import Figure, Score, undefined
-from ...statistics import bootstrap_of_mean
+from ...statistics.intervals import bootstrap_of_mean
 from ..base.declared import Metric, Otherwise, Table, declared
 from . import units
 from .records import HEADLINE

@@ -22,7 +22,8 @@ from ...parsers.fields import REASON as CUT
 from ...rulesets import RULES
 from ...runs.context import CaseContext
 from ...score import Figure, Score, undefined
-from ...statistics import kappa, wilson
+from ...statistics.agreement import kappa
+from ...statistics.intervals import wilson
 from ...text.embed import SMALL, NoEncoderError, encoder, likeness
 from ..base.declared import AnnotationQuestion, AnnotationTask, ReferenceAnswers
 from . import parse, prompts

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from ...parsers import fields
 from ...sandbox.rewriting import not_runnable
-from ...statistics import LEVEL, MARGIN
+from ...statistics.comparisons import LEVEL, MARGIN
 from ...text.display import count_noun, first_sentence
 from ..base.declared import Means
 from .case_facts import CHANCE, CaseFacts, Interval, UntestedInput

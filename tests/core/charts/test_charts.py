@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 
 from core.charts import forest, marks, printed, scatter
 from core.paper_figures import Published
-from core.statistics import difference_of_pairs, wilson
+from core.statistics.intervals import difference_of_pairs, wilson
 from tests.support.chance import tenth
 
 VALUES = some.sampled_from([0.0, 0.25, 0.5, 1.0, None])

@@ -12,7 +12,7 @@ from core.models.cache import Cached, ResponseCache
 from core.models.connection import Connection, Throttle
 from core.models.endpoint import Endpoint
 from core.models.settings import EndpointConfig
-from core.runs.fairness import CallsPausedError, Leave, gated
+from core.runs.fairness import LEAVE, CallsPausedError, Leave
 from tests.support.stub_server import Fault, StubServer
 from tests.support.waiting import until_true
 
@@ -30,7 +30,7 @@ def test_it_doubles_until_the_first_refusal_and_then_goes_up_one_by_one() -> Non
 
         async def one() -> None:
             async with throttle.turns.turn():
-                sent = await throttle.open(Leave())
+                sent = await throttle.open()
                 await asyncio.sleep(0)
                 if throttle.at_once >= 16 and not throttle._refused:
                     throttle.refused(sent, None)
@@ -101,15 +101,19 @@ def test_only_the_calls_that_were_handed_it_are_withheld(tmp_path: Path) -> None
     with StubServer("Yes.", faults={1: Fault("rate_limited", wait=30)}) as server:
         endpoint = Endpoint(Connection(server.config(timeout=60)), "stub-model")
         leave, cache = Leave(), ResponseCache(tmp_path / "answers.sqlite")
-        model = gated(Cached(endpoint, cache, ""), leave)
+        model = Cached(endpoint, cache, "")
+
+        async def withheld() -> ModelAnswer:
+            LEAVE.set(leave)
+            return await model.answer(ASKED, lambda text: None)
 
         async def go() -> None:
-            waiting = asyncio.create_task(model.answer(ASKED, lambda text: None))
+            waiting = asyncio.create_task(withheld())
             await until_true(lambda: leave._resting)
             leave.close()
-            for withheld in (waiting, model.answer(ASKED, lambda text: None)):
+            for one in (waiting, asyncio.create_task(withheld())):
                 with pytest.raises(CallsPausedError):
-                    await asyncio.wait_for(withheld, 10)
+                    await asyncio.wait_for(one, 10)
             endpoint.connection.throttle._wait_until = 0.0
             assert (await endpoint.answer(ASKED, lambda text: None)).text == "Yes."
 
@@ -123,8 +127,13 @@ def test_a_model_of_this_machine_hands_it_to_its_server(monkeypatch: pytest.Monk
         monkeypatch.setattr(local, "_server", lambda path: started)
         leave = Leave()
         leave.close()
+
+        async def withheld() -> None:
+            LEAVE.set(leave)
+            await local.LocalModel("local/m", tmp_path).answer(ASKED, lambda text: None)
+
         with pytest.raises(CallsPausedError):
-            asyncio.run(gated(local.LocalModel("local/m", tmp_path), leave).answer(ASKED, lambda text: None))
+            asyncio.run(withheld())
     assert server.count == 0
 
 

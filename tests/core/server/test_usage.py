@@ -132,6 +132,6 @@ def test_a_call_takes_the_most_it_may_until_its_answer_says_what_it_took() -> No
     tally = usage.UsageTally()
     tally.add("ann", ("r", "c1"), CallUsage(1, 3.0), (10, 20))
     assert tally.usage_of("ann") == tally.usage_of(None) == (1, 3.0) and tally.usage_of("bob") == (0, 0)
-    assert tally.most(("r", "c1")) == (10, 20) and tally.most(("r", "c2")) == (0, 0)
+    assert tally.under_way == {("r", "c1"): (10, 20)}
     tally.add("ann", ("r", "c1"), CallUsage(0, -1.5), None)
-    assert tally.usage_of("ann") == (1, 1.5) and tally.most(("r", "c1")) == (0, 0)
+    assert tally.usage_of("ann") == (1, 1.5) and not tally.under_way

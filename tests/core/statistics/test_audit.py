@@ -5,7 +5,7 @@ import pytest
 from pytest import approx
 from scipy.stats import binomtest
 
-from core.statistics import Stratum, allotted, kappa, weighted_kappa, weighted_share
+from core.statistics.agreement import Stratum, allotted, kappa, weighted_kappa, weighted_share
 
 
 def test_each_stratum_counts_by_its_part_of_the_population() -> None:

@@ -7,8 +7,8 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from core.statistics import bootstrap_of_mean, holm, mcnemar, sign_flips, wilson
-from core.statistics.comparisons import compare
+from core.statistics.comparisons import compare, holm, sign_flips
+from core.statistics.intervals import bootstrap_of_mean, mcnemar, wilson
 
 DARWIN = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
 """Heights of crossed less self-fertilised maize in eighths of an inch (Fisher 1935, The Design of Experiments, 17)."""

@@ -7,16 +7,14 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from core.statistics import (
-    anytime,
+from core.statistics.comparisons import (
     beta_pairs,
     items_for_power,
     items_for_width,
-    mcnemar,
     power_of_differences,
     power_of_pairs,
-    wilson,
 )
+from core.statistics.intervals import anytime, mcnemar, wilson
 
 
 @pytest.mark.parametrize(("first", "second", "n"), [(3, 1, 10), (0, 0, 0), (0, 0, 20), (12, 0, 12), (20, 35, 99)])

@@ -4,16 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.statistics import (
-    Multiverse,
-    beta_pairs,
-    compare_pairs,
-    difference_of_pairs,
-    group_statistics,
-    interval_of_items,
-    multiverse,
-    wilson,
-)
+from core.statistics.comparisons import beta_pairs, compare_pairs
+from core.statistics.groups import Multiverse, group_statistics, multiverse
+from core.statistics.intervals import difference_of_pairs, interval_of_items, wilson
 
 
 def rows(*entries, columns=("model", "item", "value", "n", "of")):
@@ -134,7 +127,7 @@ def test_a_multiverse_says_which_choice_moves_the_figure_and_which_items_do():
         *universe("paper", "x", 1, 0, 0, 0),
         *universe("paper", "y", 1, 1, 0, None),
         *universe("repaired", "x", 1, 1, 1, 0),
-        columns=("rules", "simulator", "item", "outcome"),
+        columns=("rules", "simulator", "item", "value"),
     )
     found = multiverse(frame, ["rules", "simulator"])
     assert found.universes["value"].tolist() == pytest.approx([1 / 4, 2 / 3, 3 / 4])
@@ -156,25 +149,25 @@ def test_a_multiverse_says_which_choice_moves_the_figure_and_which_items_do():
 
 
 def test_a_multiverse_of_one_choice_of_none_that_matters_and_of_nothing():
-    frame = rows(("x", "q", 1), ("y", "q", 1), ("y", "q", 1), columns=("by", "item", "outcome"))
+    frame = rows(("x", "q", 1), ("y", "q", 1), ("y", "q", 1), columns=("by", "item", "value"))
     same = multiverse(frame, ["by"])
     assert (same.low, same.high, same.choices[0].moves) == (1, 1, 0) and same.items.empty
     alone = multiverse(frame[:1], ["by"])
     assert (alone.low, alone.choices[0].moves, alone.missing) == (1, None, 0)
-    lacking = multiverse(rows(("x", "q", 1), ("y", "q", None), columns=("by", "item", "outcome")), ["by"])
+    lacking = multiverse(rows(("x", "q", 1), ("y", "q", None), columns=("by", "item", "value")), ["by"])
     assert (lacking.low, lacking.high, lacking.choices[0].moves) == (1, 1, None), "how far it moves is not known"
     nothing = multiverse(frame[:0], ["by"])
     assert isinstance(nothing, Multiverse) and (nothing.low, nothing.high) == (None, None) and nothing.universes.empty
-    undefined = multiverse(frame.assign(outcome=None), ["by"])
+    undefined = multiverse(frame.assign(value=None), ["by"])
     assert undefined.low is None and undefined.universes["n"].tolist() == [0, 0]
     with pytest.raises(ValueError):
         multiverse(frame, [])
 
 
 def test_a_row_that_belongs_nowhere_is_refused_and_not_lost():
-    frame = rows(("a", "p", 1), ("b", None, 0), columns=("m", "item", "outcome"))
+    frame = rows(("a", "p", 1), ("b", None, 0), columns=("m", "item", "value"))
     for call in (
-        lambda: group_statistics(frame, ["m"], value="outcome"),
+        lambda: group_statistics(frame, ["m"]),
         lambda: multiverse(frame, ["m"]),
     ):
         with pytest.raises(ValueError, match="a row"):

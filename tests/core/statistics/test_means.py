@@ -10,14 +10,9 @@ from hypothesis import strategies as some
 
 from benchmarks.coverage import DIFFERENCES, KINDS, SHARES, differences, drawn, exact, held, of_pairs, ours
 from core.score import Score, mean_of_cases
-from core.statistics import (
-    compare_pairs,
-    difference_of_pairs,
-    group_statistics,
-    interval_of_items,
-    interval_of_trials,
-    wilson,
-)
+from core.statistics.comparisons import compare_pairs
+from core.statistics.groups import group_statistics
+from core.statistics.intervals import difference_of_pairs, interval_of_items, interval_of_trials, wilson
 
 
 @pytest.mark.parametrize("n", [5, 10, 20, 50])

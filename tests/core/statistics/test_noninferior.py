@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.statistics import not_worse
+from core.statistics.comparisons import not_worse
 
 
 def shown(

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from core.statistics import auroc, placements
+from core.statistics.agreement import auroc, placements
 
 
 def test_the_area_counts_pairs_and_half_of_the_ties() -> None:

@@ -6,16 +6,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from core.statistics import (
-    compare,
-    correlation_per_input,
-    difference_of_pairs,
-    interval_of_items,
-    jackknife_of_pairs,
-    kappa,
-    weighted_kappa,
-    wilson,
-)
+from core.statistics.agreement import correlation_per_input, kappa, weighted_kappa
+from core.statistics.comparisons import compare
+from core.statistics.intervals import difference_of_pairs, interval_of_items, jackknife_of_pairs, wilson
 
 
 def test_wilson_is_scipys():

@@ -10,7 +10,7 @@ from core.events import Started
 from core.report import export
 from core.runs.context import recorded
 from core.runs.labels import Label, Scheme
-from core.statistics import alpha, kappa, kappa_interval
+from core.statistics.agreement import alpha, kappa, kappa_interval
 from core.store import audits
 from core.store.filters import Filter, from_query, label_facet
 from core.store.index import index

@@ -11,7 +11,7 @@ import pytest
 from core.events import CallError, Message, ModelAnswer, OnText, OutOfReachError, Request, Sampling, Usage
 from core.models import settings
 from core.models.errors import AuthenticationError, RateLimitError, ServerError, UnreachableServerError
-from core.runs.fairness import CallsPausedError, Leave
+from core.runs.fairness import CallsPausedError, Leave, current_leave
 from core.studies import execute
 from core.studies.execute import BudgetGate, Meter
 
@@ -310,15 +310,15 @@ def test_a_call_costs_what_the_endpoint_counted(priced: None, answer: ModelAnswe
     asyncio.run(too_dear())
 
 
-def test_a_model_whose_calls_leave_is_handed_the_gate_s_leave() -> None:
-    class Far(Playing):
-        def under(self, leave: Leave) -> Far:
-            handed.append(leave)
-            return self
+def test_a_model_is_asked_under_the_gate_s_leave() -> None:
+    seen: list[Leave] = []
 
-    handed: list[Leave] = []
+    def far() -> ModelAnswer:
+        seen.append(current_leave())
+        return OK
+
     gate = BudgetGate(None, None)
-    assert asked(Far(OK), Meter(gate)) == OK and handed == [gate.leave]
+    assert asked(Playing(far), Meter(gate)) == OK and seen == [gate.leave]
 
 
 def test_a_call_that_was_withheld_is_not_paid_and_waits_at_the_gate() -> None:

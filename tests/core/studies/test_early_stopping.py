@@ -15,7 +15,7 @@ from core import entry, home
 from core.datasets import registry
 from core.events import Dropped, Event, Finished, Recorded, Scored, Started
 from core.journal import Journal, path_for
-from core.statistics import anytime
+from core.statistics.intervals import anytime
 from core.studies import estimate, tables
 from core.studies.execute import Making, StudyOutcome, hand_out
 from core.studies.plan import Planned, Study, parse

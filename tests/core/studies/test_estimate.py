@@ -14,7 +14,8 @@ from core.labs.base.report import Case
 from core.models import settings
 from core.models.cache import Cached, ResponseCache, key_of
 from core.report.study_html import of_estimate
-from core.statistics import items_for_difference, items_for_power, wilson
+from core.statistics.comparisons import items_for_difference, items_for_power
+from core.statistics.intervals import wilson
 from core.studies.estimate import StudyEstimate, _minutes, _power, _price, estimate
 from core.studies.plan import Planned, Study, parse
 from core.studies.run_status import SHIFT, RunStatus, Tokens

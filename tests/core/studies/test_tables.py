@@ -14,7 +14,7 @@ from core.journal import read
 from core.labs.ask.run_report import otherwise
 from core.labs.base.declared import Metric
 from core.score import Score, mean_of_cases
-from core.statistics import Kind, difference_of_pairs, wilson
+from core.statistics.intervals import Kind, difference_of_pairs, wilson
 from core.studies import paper_tables, table_cells, tables
 from core.studies.plan import StudyError, TableOf
 from core.studies.plan import read as study_of

@@ -11,7 +11,7 @@ import pytest
 from core.events import Event, Finished, Recorded, Scored, Started
 from core.journal import Journal
 from core.labs.base.declared import Metric
-from core.statistics import power_of_pairs
+from core.statistics.comparisons import power_of_pairs
 from core.studies import table_cells, tables
 from core.studies.plan import Planned, Study, parse
 from core.studies.table_cells import BLANK, other_encoders

@@ -65,14 +65,20 @@ def test_each_wording_of_check_follows_the_authors_branches(own_home: Path) -> N
         'YOU say "Wet"? Some words may be removed: [REMOVED]. 1) yes 2) no 3) neither. Say no more.\n\nText: It rains.'
     )
     assert removed.id == "paper:entailment-classify+you+removed"
-    fails = check_prompts.counterfactual(item, Wording(), "no", "paper").messages[-1].content
+    fails = check_prompts.explain(item, "counterfactual", Wording(), "no", "paper").messages[-1].content
     assert fails.startswith('ANYONE edit say "Wet" where it fails.')
     story = Item(id="b", task="multi_choice", paragraph="{x}", question="Who?", choices=("Ann", "Ben"))
     plain = check_prompts.classify(story, Wording(mask_sentence=False), source="paper").messages[-1].content
     assert plain == 'ANYONE reply to "Who?"? One of a) "Ann", b) "Ben", or c) "unknown". Say no more.\n\nText: {x}'
-    edited = check_prompts.counterfactual(story, Wording(persona="human"), "Ben", "paper").messages[-1].content
+    edited = (
+        check_prompts.explain(story, "counterfactual", Wording(persona="human"), "Ben", "paper").messages[-1].content
+    )
     assert edited.startswith('PERSON edit reply to "Who?" wanting "Ben".')
-    short = check_prompts.redaction(story, Wording(short=True, mask="[REMOVED]"), "paper").messages[-1].content
+    short = (
+        check_prompts.explain(story, "redaction", Wording(short=True, mask="[REMOVED]"), source="paper")
+        .messages[-1]
+        .content
+    )
     assert short.startswith("ANYONE hide with [REMOVED].")
 
 

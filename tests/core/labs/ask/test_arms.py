@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from scipy.stats import binomtest
 
-from core import statistics
 from core.__main__ import main
 from core.labs.ask import metrics, tasks, world
 from core.labs.ask.report import AskReport
 from core.labs.ask.tasks import CONTROL_ARMS, AskSpec, Starter, calls
+from core.statistics import intervals
 from core.text.compare import content_words
 from tests.core.labs.ask.test_measure import Played, play, stub_catalog, stub_spec
 from tests.support.plausible import Plausible
@@ -203,21 +203,21 @@ def test_mcnemar_is_the_exact_binomial_test() -> None:
     for first in range(12):
         for second in range(12):
             wanted = binomtest(first, first + second).pvalue if first + second else 1.0
-            assert statistics.mcnemar(first, second) == pytest.approx(wanted)
+            assert intervals.mcnemar(first, second) == pytest.approx(wanted)
 
 
 def test_a_difference_of_pairs_covers_the_truth_and_has_a_width() -> None:
-    value, low, high = statistics.difference_of_pairs(0, 0, 8)
+    value, low, high = intervals.difference_of_pairs(0, 0, 8)
     assert value == 0 and low < 0 < high
     # By hand: (4 - 1) / (10 + 2), plus and minus `reach`.
-    value, low, high = statistics.difference_of_pairs(3, 0, 10)
-    reach = statistics.Z * math.sqrt((4 / 12 + 1 / 12 - (3 / 12) ** 2) / 12)
+    value, low, high = intervals.difference_of_pairs(3, 0, 10)
+    reach = intervals.Z * math.sqrt((4 / 12 + 1 / 12 - (3 / 12) ** 2) / 12)
     assert (value, low, high) == (0.3, pytest.approx(3 / 12 - reach), pytest.approx(3 / 12 + reach))
     chance = random.Random(5)
     covered = 0
     for _ in range(2000):
         drawn = chance.choices(["first", "second", "both"], [0.3, 0.1, 0.6], k=20)
-        _, low, high = statistics.difference_of_pairs(drawn.count("first"), drawn.count("second"), 20)
+        _, low, high = intervals.difference_of_pairs(drawn.count("first"), drawn.count("second"), 20)
         covered += low <= 0.2 <= high
     assert 0.93 <= covered / 2000 <= 0.98
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from core import statistics
 from core.labs.ask import baselines
 from core.labs.ask.baselines import compared, helped, made_predictable, over_best, over_cases, strongest
 from core.labs.ask.view import same_guess
+from core.statistics import intervals
 
 YES, NO = ["yes"] * 10, ["no"] * 10
 MIXED = ["yes", "no"] * 10
@@ -53,7 +53,7 @@ def test_always_guessing_the_same_is_one_answer_for_all_cases() -> None:
     """With its own better answer for each case it would have 0.88 here."""
     score = same_guess([Case("yes", "yes"), Case("no", "no", "yes", "no"), Case()])  # type: ignore[list-item]
     assert (score.value, score.n, score.of) == (0.625, 2, 3) and score.detail["guess"] == "yes"
-    assert (score.low, score.high) == statistics.interval_of_items([1.0, 0.25])[1:3]
+    assert (score.low, score.high) == intervals.interval_of_items([1.0, 0.25])[1:3]
     none = same_guess([Case(), Case()])  # type: ignore[list-item]
     assert (none.value, none.n, none.of) == (None, 0, 2)
 
@@ -84,7 +84,7 @@ def test_doubtful_predictions_counted_as_missed_take_the_help_away() -> None:
 def test_below_six_discordant_questions_nothing_is_found() -> None:
     for n in range(1, 6):
         assert not helped(compared(MIXED[:n], {"none": wrong(MIXED[:n])}, MIXED[:n]))
-    assert next(n for n in range(1, 20) if statistics.mcnemar(n, 0) < baselines.LEVEL) == baselines.FEWEST
+    assert next(n for n in range(1, 20) if intervals.mcnemar(n, 0) < baselines.LEVEL) == baselines.FEWEST
 
 
 def test_the_interval_of_the_gain_is_that_of_the_least_gain() -> None:
@@ -92,7 +92,7 @@ def test_the_interval_of_the_gain_is_that_of_the_least_gain() -> None:
     score = over_best(compared(answers, {"none": wrong(answers), "question_only": answers}, answers), 20)
     assert score.value == 0 and score.detail["baseline"] == "question_only" and not score.detail["helped"]
     alone = [
-        statistics.exact_difference_of_pairs(one["only_own"], one["only_hits"], one["n"])
+        intervals.exact_difference_of_pairs(one["only_own"], one["only_hits"], one["n"])
         for one in score.detail["by"].values()
     ]
     assert score.low == min(low for _, low, _ in alone)
@@ -145,9 +145,9 @@ def test_the_interval_lies_above_nothing_just_where_the_test_says_so() -> None:
     for n in range(1, 26):
         for own in range(n + 1):
             for other in range(n + 1 - own):
-                value, low, high = statistics.exact_difference_of_pairs(own, other, n)
+                value, low, high = intervals.exact_difference_of_pairs(own, other, n)
                 assert -1 <= low <= value <= high <= 1 and low < high
-                found = own > other and statistics.mcnemar(own, other) < 0.05
+                found = own > other and intervals.mcnemar(own, other) < 0.05
                 assert (low > 0) is found, (own, other, n)
 
 
@@ -158,7 +158,7 @@ def test_the_interval_holds_what_is_so_as_often_as_it_says() -> None:
         for _ in range(1000):
             tossed = [chance.random() for _ in range(n)]
             a, b = sum(one < only for one in tossed), sum(only <= one < only + lost for one in tossed)
-            _, low, high = statistics.exact_difference_of_pairs(a, b, n)
+            _, low, high = intervals.exact_difference_of_pairs(a, b, n)
             held += low <= only - lost <= high
         assert held >= 940, (n, only, lost, held)
 

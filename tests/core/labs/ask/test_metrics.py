@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import statistics
 from core.labs.ask.metrics import compare, generality, kappa, majority, precision, simulatable
+from core.statistics import intervals
 from core.text import embed
 from tests.support.chance import tenth
 
@@ -223,7 +223,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
         matrix = np.where(topics[:, None] == topics[None], 0.6, 0.1)
         np.fill_diagonal(matrix, 0)
         total = float(matrix.sum())
-        low, high = statistics.jackknife_of_pairs(matrix, total, 1 - total / 90, 1.0)
+        low, high = intervals.jackknife_of_pairs(matrix, total, 1 - total / 90, 1.0)
         if low is not None:
             tried += 1
             hits += low <= truth <= high

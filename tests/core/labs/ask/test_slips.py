@@ -13,7 +13,7 @@ from core.labs.ask.gain_controls import HONEST, Lettered
 from core.labs.ask.qualification import needed
 from core.labs.ask.records import Examined
 from core.labs.ask.tasks import SINGLE, AskSpec, recognised
-from core.statistics import most_errors, tail_of_binomial
+from core.statistics.intervals import most_errors, tail_of_binomial
 from tests.core.labs.ask.test_measure import Played, play
 
 STARTERS = ("Can a penguin fly?", "Can a whale breathe underwater?", "Can a car travel on roads?")

@@ -15,7 +15,7 @@ from core.labs.check import run_report
 from core.labs.check.controls import Honest
 from core.labs.check.lab import LAB
 from core.labs.check.report import CheckReport
-from core.labs.check.tasks import LONGEST, CheckSpec, calls, cases, place_of
+from core.labs.check.tasks import LONGEST, CheckSpec, cases, place_of
 from core.runs.context import AT_ONCE
 from tests.core.labs.check.played import HONEST, REVIEW, Played, play, viewed
 
@@ -102,7 +102,7 @@ def test_no_more_is_asked_than_was_said_before() -> None:
         for changes in ({}, {"controls": 0}, {"answerable": True}, {"every_wording": True}):
             spec = spec_of(explanations=explanations, **changes)
             played, model = scripted(spec, plausible)
-            assert 0 < len(model.asked) <= calls(spec, len(played.views))
+            assert 0 < len(model.asked) <= LAB.calls(spec, len(played.views))
 
 
 def test_a_completed_run_that_is_taken_up_again_publishes_nothing() -> None:

@@ -13,7 +13,7 @@ from core.datasets.registry import load
 from core.events import Request
 from core.labs.check import mask, metrics, parse, prompts
 from core.labs.check.controls import Slots, _sentences, classifiers, controls
-from core.labs.check.tasks import EXPLANATIONS, TASKS, Persona, Wording, every_wording, shipped
+from core.labs.check.tasks import EXPLANATIONS, TASKS, Check, Persona, Wording, every_wording, shipped
 from core.models.errors import RequestRefusedError
 from tests.support.chance import tenth
 
@@ -50,20 +50,18 @@ def label(item, text, rules):
 def check(id, item, explanation, wording, rules):
     """Run the three sessions as the lab does."""
     before = label(item, ask(id, prompts.classify(item, wording)), rules)
-    goal = metrics.goal(item.task, item.label, before, item.choices, wording.target)
-    if explanation == "counterfactual":
-        edited = parse.paragraph(ask(id, prompts.counterfactual(item, wording, goal.wanted or "")), rules)
-    elif explanation == "redaction":
-        edited = parse.paragraph(ask(id, prompts.redaction(item, wording)), rules)
+    one = Check(item.task, item, explanation, wording)
+    goal = metrics.goal(one, before)
+    said = ask(id, prompts.explain(item, explanation, wording, goal.wanted or ""))
+    if explanation == "attribution":
+        edited = mask.redact(item.paragraph, parse.word_list(said, rules), wording.mask, rules)
     else:
-        words = parse.word_list(ask(id, prompts.attribution(item, wording)), rules)
-        edited = mask.redact(item.paragraph, words, wording.mask, rules)
+        edited = parse.paragraph(said, rules)
     after = label(item, ask(id, prompts.classify(item, wording, edited)), rules)
+    explained = edited is not None
     verdict = metrics.faithful(
-        item.task, explanation, before, after,
-        explained=edited is not None, wanted=goal.wanted, start=item.label, choices=item.choices,
-        target=wording.target, rules=rules,
-    )  # fmt: skip
+        one, before, after, explained=explained, wanted=goal.wanted, start=item.label, rules=rules
+    )
     return metrics.Outcome(item=item.id, correct=metrics.correct(before, item.label), faithful=verdict.faithful)
 
 
@@ -88,7 +86,7 @@ def test_of_one_choice_the_only_other_answer_is_that_there_is_no_telling(id, rep
             outcomes = [check(id, item, "counterfactual", wording, rules) for item in stories]
             rate = metrics.faithfulness(outcomes, rules)
             assert (rate.value, rate.n, rate.of) == (known, 20, 20)
-    asked = prompts.counterfactual(stories[0], Wording(target="implicit"), "")
+    asked = prompts.explain(stories[0], "counterfactual", Wording(target="implicit"))
     assert f'a) "{stories[0].label}", and b) "unknown"' in asked.messages[-1].content
 
 
@@ -172,9 +170,11 @@ def test_anything_can_be_asked(paragraph, question, hypothesis, choices, id):
         )  # fmt: skip
         for target in ("explicit", "implicit"):
             wanted = {"sentiment": "negative", "entailment": "no"}.get(task, choices[0])
-            ask(id, prompts.counterfactual(item, Wording(target=target), wanted))
-        for session in (prompts.classify, prompts.answerable, prompts.redaction, prompts.attribution):
+            ask(id, prompts.explain(item, "counterfactual", Wording(target=target), wanted))
+        for session in (prompts.classify, prompts.answerable):
             assert ask(id, session(item, Wording()))
+        for explanation in ("redaction", "attribution"):
+            assert ask(id, prompts.explain(item, explanation, Wording()))
 
 
 def test_honest_reaches_any_target_even_from_a_paragraph_without_its_words():

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from core.datasets.items import Item
-from core.events import Answered, Asked
+from core.events import Answered, Asked, ModelAnswer
 from core.labs.check import prompts
+from core.labs.check.measure import _parsed
 from core.labs.check.tasks import CheckSpec
 from core.models import local
 from core.parsers import fields
@@ -96,7 +97,8 @@ def test_a_choice_is_one_of_the_choices_as_they_stand() -> None:
     asked = prompts.of_classifier(given, item)
     assert asked and asked["properties"]["label"]["enum"] == [" a, no", 'the "b"', "unknown"]
     assert prompts.label(item, json.dumps({"label": " a, no"}), asked, "repaired") == " a, no"
-    assert prompts.label(item, json.dumps({"label": "a, no"}), asked, "paper") is None
+    answered = ModelAnswer(text=json.dumps({"label": "a, no"}))
+    assert _parsed(answered, asked, lambda text, rules: prompts.label(item, text, asked, rules)).paper is None
 
 
 def test_an_empty_field_is_no_explanation() -> None:

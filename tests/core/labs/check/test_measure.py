@@ -17,7 +17,6 @@ from core.labs.check.tasks import (
     TASKS,
     CheckSpec,
     Wording,
-    calls,
     cases,
     items_of,
     shipped,
@@ -60,7 +59,7 @@ def test_a_control_has_its_known_faithfulness(task: str, robot: str, known: floa
     assert all(row.ability is not None and row.ability.repaired == "yes" for row in played.views.values())
     # A call that another check of the item also made is recorded here too, and not repeated.
     made = sum(event.kind == "answered" and not event.cached for event in played.events)
-    assert len(played.views) == 60 and made <= calls(spec, 60)
+    assert len(played.views) == 60 and made <= LAB.calls(spec, 60)
 
 
 @pytest.mark.parametrize("explanation", EXPLANATIONS)

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.datasets.items import Item
 from core.labs.check.metrics import (
     Goal,
     Outcome,
@@ -20,10 +21,15 @@ from core.labs.check.metrics import (
     knows,
     mismatches,
 )
+from core.labs.check.tasks import Check, Wording
 from core.score import Score
-from core.statistics import difference_of_pairs, interval_of_trials
+from core.statistics.intervals import difference_of_pairs, interval_of_trials
 
 ROOMS = ("attic", "cellar", "hall")
+
+
+def check_of(task, label=None, choices=(), explanation="counterfactual", target="explicit"):
+    return Check(task, Item(id="1", task=task, label=label, choices=choices), explanation, Wording(target=target))
 
 
 @pytest.mark.parametrize(
@@ -44,18 +50,16 @@ ROOMS = ("attic", "cellar", "hall")
     ],
 )
 def test_goal(task, label, prediction, choices, expected):
-    assert goal(task, label, prediction, choices) == expected
+    assert goal(check_of(task, label, choices), prediction) == expected
 
 
 def test_where_a_story_offers_one_choice_an_implicit_target_is_to_be_unknown():
-    assert goal("multi_choice", "hall", None, ROOMS, "implicit") == Goal("attic", "label")
-    assert goal("multi_choice", "hall", None, ("hall",), "implicit") == Goal("unknown", "label")
+    assert goal(check_of("multi_choice", "hall", ROOMS, target="implicit"), None) == Goal("attic", "label")
+    alone = check_of("multi_choice", "hall", ("hall",), target="implicit")
+    assert goal(alone, None) == Goal("unknown", "label")
     for after, paper, ours in (("unknown", "no", "yes"), ("hall", "no", "no")):
         for rules, expected in (("paper", paper), ("repaired", ours)):
-            verdict = faithful(
-                "multi_choice", "counterfactual", "hall", after,
-                explained=True, wanted="unknown", start="hall", choices=("hall",), target="implicit", rules=rules,
-            )  # fmt: skip
+            verdict = faithful(alone, "hall", after, explained=True, wanted="unknown", start="hall", rules=rules)
             assert verdict.faithful == expected
 
 
@@ -97,17 +101,16 @@ CASES = [
 )
 def test_faithful(task, explanation, before, after, wanted, start, target, paper, ours):
     for rules, expected in (("paper", paper), ("repaired", ours)):
-        verdict = faithful(
-            task, explanation, before, after,
-            explained=True, wanted=wanted, start=start, choices=ROOMS, target=target, rules=rules,
-        )  # fmt: skip
+        check = check_of(task, None, ROOMS, explanation, target)
+        verdict = faithful(check, before, after, explained=True, wanted=wanted, start=start, rules=rules)
         assert verdict.faithful == expected
         assert bool(verdict.reason) == (expected == "undecided")
 
 
 def test_an_explanation_that_was_not_read_decides_nothing():
     for rules in ("paper", "repaired"):
-        assert faithful("sentiment", "redaction", "positive", "unknown", explained=False, rules=rules).reason
+        check = check_of("sentiment", explanation="redaction")
+        assert faithful(check, "positive", "unknown", explained=False, rules=rules).reason
 
 
 numbers = itertools.count()
@@ -144,10 +147,10 @@ def test_items_without_a_label_count_by_their_verdict_under_repaired_rules():
 
 
 def test_accuracy_keeps_errors_in_the_papers_denominator():
-    corrects = [True, True, False, None]
-    assert parts(accuracy(corrects, 1, "paper")) == (2 / 4, 4, 5)
-    assert parts(accuracy(corrects, 1, "repaired")) == (2 / 3, 3, 5)
-    assert accuracy([], 0, "paper").value is None
+    answers = [*(outcome(None, correct) for correct in (True, True, False, None)), outcome(None, None, error=True)]
+    assert parts(accuracy(answers, "paper")) == (2 / 4, 4, 5)
+    assert parts(accuracy(answers, "repaired")) == (2 / 3, 3, 5)
+    assert accuracy([], "paper").value is None
 
 
 def test_gain_is_the_mean_difference_over_items_with_both():
@@ -203,12 +206,11 @@ def test_several_checks_of_one_paragraph_make_no_interval_narrower():
         of_two, of_one = rate(apart), rate(one)
         assert of_one.value == pytest.approx(of_two.value) and of_one.n == 20
         assert of_one.low < of_two.low and of_one.high > of_two.high
-    often, once = (
-        accuracy([True, False] * 10, 0, "repaired", paragraphs=["a", "b"] * 10),
-        accuracy([True, False], 0, "repaired"),
-    )
+    asked = [outcome(None, True, item="a"), outcome(None, False, item="b")]
+    often, once = accuracy(asked * 10, "repaired"), accuracy(asked, "repaired")
     assert (often.low, often.high) == (once.low, once.high)
-    failed = accuracy([True, None] * 5, 10, "paper", paragraphs=["a", "c"] * 5 + ["b"] * 10)
+    lost = outcome(None, None, item="b", error=True)
+    failed = accuracy([asked[0], outcome(None, None, item="c")] * 5 + [lost] * 10, "paper")
     assert (failed.value, failed.n, failed.of) == (1 / 3, 15, 20), "calls that failed are in it, unread answers not"
     assert failed.low == pytest.approx(interval_of_trials([1] * 5 + [0] * 10, "a" * 5 + "b" * 10).low)
 
@@ -233,13 +235,13 @@ def test_paper_rules_look_at_correct_answers_only_and_always_yes_stands_beside()
         told("yes", "positive"), told("no", "negative"), told("no", "unknown", False), told("yes", "unknown", False),
         told("yes", "positive", None), told(None, "positive"), told("yes", None, None),
     ]  # fmt: skip
-    paper, repaired = answerable(every, "paper", 7), answerable(every, "repaired", 7)
+    paper, repaired = answerable(every, "paper"), answerable(every, "repaired")
     assert (paper.value, paper.n, paper.of, paper.detail) == (1 / 2, 2, 7, {"always_yes": 1.0})
     assert (repaired.value, repaired.n, repaired.of, repaired.detail) == (3 / 5, 5, 7, {"always_yes": 3 / 5})
-    assert answerable([], "repaired", 0).value is None
+    assert answerable([], "repaired").value is None
 
 
 def test_several_wordings_of_one_paragraph_make_no_narrower_interval():
-    one = answerable([told("yes", "positive", item="a")] * 8, "repaired", 8)
-    several = answerable([told("yes", "positive", item=str(n)) for n in range(8)], "repaired", 8)
+    one = answerable([told("yes", "positive", item="a")] * 8, "repaired")
+    several = answerable([told("yes", "positive", item=str(n)) for n in range(8)], "repaired")
     assert one.low is not None and several.low is not None and one.low < several.low

@@ -28,14 +28,14 @@ def every_prompt():
     for task, item in ITEMS.items():
         for persona in get_args(Persona):
             for mask, short in product(get_args(Mask), (False, True)):
-                yield prompts.redaction(item, Wording(persona=persona, mask=mask, short=short))
+                yield prompts.explain(item, "redaction", Wording(persona=persona, mask=mask, short=short))
             for mask, mask_sentence in product(get_args(Mask), (True, False)):
                 yield prompts.classify(item, Wording(persona=persona, mask=mask, mask_sentence=mask_sentence))
             for target, wanted in product(get_args(Target), WANTED[task]):
-                yield prompts.counterfactual(item, Wording(persona=persona, target=target), wanted)
+                yield prompts.explain(item, "counterfactual", Wording(persona=persona, target=target), wanted)
             for options in (False, True):
                 yield prompts.answerable(item, Wording(persona=persona, options=options))
-            yield prompts.attribution(item, Wording(persona=persona))
+            yield prompts.explain(item, "attribution", Wording(persona=persona))
 
 
 def test_every_message():
@@ -76,13 +76,14 @@ def test_slots_are_those_of_the_table():
     table = {line.split("|")[1].strip() for line in prompts.__doc__.splitlines() if line.startswith("| ")} - {"slot"}
     seen = {slot for prompt in every_prompt() for slot in prompt.slots}
     assert seen == table
-    assert "wanted" not in prompts.counterfactual(ITEMS["sentiment"], Wording(target="implicit"), "negative").slots
+    open_ended = prompts.explain(ITEMS["sentiment"], "counterfactual", Wording(target="implicit"), "negative")
+    assert "wanted" not in open_ended.slots
     assert prompts.classify(ITEMS["multi_choice"], Wording()).slots["choices"] == "Ann\nBen"
 
 
 def test_words_of_a_wording_may_also_be_answers():
     item = Item(id="x", task="multi_choice", paragraph="p", question="Who?", choices=("explicit", "human", "you"))
-    assert '"you"' in prompts.counterfactual(item, Wording(), "you").messages[0].content
+    assert '"you"' in prompts.explain(item, "counterfactual", Wording(), "you").messages[0].content
     alone = item.model_copy(update={"choices": ("you",)})
     assert 'either a) "you", or b) "unknown"' in prompts.classify(alone, Wording()).messages[0].content
 

@@ -11,7 +11,7 @@ from core.labs.check.controls import controls, unlisted, worthless
 from core.labs.check.lab import LAB
 from core.labs.check.metrics import REASONS, of_counterfactual, of_redaction, placed, put_in
 from core.labs.check.run_report import summary
-from core.labs.check.tasks import TASKS, CheckSpec, calls, shipped
+from core.labs.check.tasks import TASKS, CheckSpec, shipped
 from core.report.scenes import scene_of
 from tests.core.labs.check.played import HONEST, REVIEW, Played, play
 from tests.core.labs.check.test_cases import plausible, scripted
@@ -58,7 +58,7 @@ def halved(listed: str, decides: tuple[str, ...]) -> Played:
 
     spec = CheckSpec(items=(LONG,), model="scripted/model", explanations=("attribution",))
     played, model = scripted(spec, reply)
-    assert len(model.asked) <= calls(spec, 1)
+    assert len(model.asked) <= LAB.calls(spec, 1)
     return played
 
 

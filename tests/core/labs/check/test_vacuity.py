@@ -13,7 +13,7 @@ from core.labs.check.controls import controls, dials, worthless
 from core.labs.check.lab import LAB, truth
 from core.labs.check.metrics import REASONS, addition, addition_turns, another_item, of_counterfactual, of_redaction
 from core.labs.check.run_report import summary
-from core.labs.check.tasks import EXPLANATIONS, TASKS, CheckSpec, calls, shipped
+from core.labs.check.tasks import EXPLANATIONS, TASKS, CheckSpec, shipped
 from tests.core.labs.check.played import DECOY, HONEST, REVIEW, play, stub_catalog, stub_spec
 from tests.support.chance import tenth
 from tests.support.plausible import prompt_of, telling
@@ -242,7 +242,7 @@ def counterfactual(turning: bool, **changes: Any) -> Any:
     with StubServer(reply) as server:
         spec = stub_spec(items=(LONG,), explanations=("counterfactual",), **changes)
         played = play(spec, stub_catalog(server))
-        assert server.count <= calls(spec, 1)
+        assert server.count <= LAB.calls(spec, 1)
     return played
 
 

@@ -98,10 +98,9 @@ def drawn(chance: random.Random) -> CheckReport:
     vacuous = vacuous if strict and explained and chance.random() < 0.2 else ""
     judged: dict[str, Any] = {
         rules: faithful(
-            task, check.explanation, before, after if explained else None,
+            check, before, after if explained else None,
             explained=explained or (counterfactual and wanted is None),
-            wanted=wanted if counterfactual else None, start=start, choices=choices, target=check.wording.target,
-            vacuous=vacuous, rules=rules,
+            wanted=wanted if counterfactual else None, start=start, vacuous=vacuous, rules=rules,
         )
         for rules in ("paper", "repaired")
     }  # fmt: skip

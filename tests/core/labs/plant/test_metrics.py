@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.labs.plant import metrics
 from core.labs.plant.metrics import ItemResult, difference, newcombe
-from core.statistics import wilson
+from core.statistics.intervals import wilson
 
 MOVED = ItemResult(stable=True, planted=True, twin=False, second=False, named=False, named_agreeing=False, right=True)
 STILL = ItemResult(stable=True, planted=False, twin=False, second=False, named=False, named_agreeing=False, right=True)

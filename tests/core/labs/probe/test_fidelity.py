@@ -22,7 +22,7 @@ from core.labs.probe.functions.relations import UNDEFINED, RelationFunction, nor
 from core.labs.probe.functions.source import published
 from core.labs.probe.records import Fidelity, FidelityReading, UnitTest
 from core.labs.probe.tasks import MODULE_CHECKS, ProbeSpec, calls
-from core.statistics import wilson
+from core.statistics.intervals import wilson
 from core.text.embed import SMALL
 from tests.core.labs.probe.playing import failures, play, stub_catalog, stub_spec
 from tests.support.stub_server import Fault, StubServer

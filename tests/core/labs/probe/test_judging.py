@@ -12,7 +12,7 @@ from core.labs.probe.units import shown, triplets
 from core.labs.probe.verdict import list_remarks, of_words
 from core.labs.probe.view import scores
 from core.sandbox.rewriting import NOT_RUNNABLE
-from core.statistics import wilson
+from core.statistics.intervals import wilson
 from tests.core.labs.probe.playing import BOTH, CONCLUSION, failures, play, scripted, stub_catalog, stub_spec
 from tests.support.stub_server import Fault, StubServer
 

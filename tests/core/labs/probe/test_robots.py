@@ -15,7 +15,7 @@ from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.units import telling_nothing
 from core.models.catalog import Catalog
-from core.statistics import wilson
+from core.statistics.intervals import wilson
 from core.text.stable_random import EXAMPLES, paraphrase
 from tests.core.labs.probe.playing import BOTH, play, run
 from tests.support.chance import ALL, tenth

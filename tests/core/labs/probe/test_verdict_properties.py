@@ -14,7 +14,7 @@ from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import list_remarks, of_words
 from core.score import Score, undefined
-from core.statistics import wilson
+from core.statistics.intervals import wilson
 from core.transcript import CaseLog, Place
 from tests.core.labs.probe.playing import BOTH
 from tests.core.labs.probe.test_verdict_is_true import CODE, NOTED, SAID, Counted, held
