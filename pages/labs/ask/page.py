@@ -13,6 +13,7 @@ from core import entry, policy
 from core.datasets import own
 from core.events import CallError
 from core.labs.ask import qualification, tasks, world
+from core.labs.ask.baselines import AnsweredQuestions, OtherModel, other_models
 from core.labs.ask.controls import AskRobot
 from core.labs.ask.gain_controls import worthless
 from core.labs.ask.lab import LAB
@@ -40,6 +41,8 @@ from core.models.errors import UnknownQuestionError
 from core.models.ids import is_control, is_free
 from core.models.settings import PRESETS
 from core.runs.engine import UserInput
+from core.store.listing import Selection
+from core.store.store import QueryRefusedError, Store, StoreError
 from core.text.display import count_noun
 from core.text.templates import PROMPTS
 from core.transcript import Transcript
@@ -119,11 +122,44 @@ TEXTS = ("context", "response_1", "response_2")
 """The fields of a preference."""
 
 
-class AskForm(LabPage):
-    """The form of Ask."""
+def _number(task: str, single: bool, model: str) -> str:
+    """Return the name of the slider for new questions, one per default value."""
+    return f"number-{task}-{usual(task, single, model)}"
 
+
+def _minutes(task: str, model: str, number: int) -> str:
+    """Estimate how long a local model takes for that many questions; empty for any other model."""
+    if not model.startswith("local/"):
+        return ""
+    asked = dict.fromkeys(("question", *TEXTS), "?")
+    spec = AskSpec.model_validate({**asked, "task": task, "model": model, "counterfactuals": number})
+    takes = count_noun(max(1, round(calls(spec, 1) * LOCAL_SECONDS / 60)), "minute")
+    longer = f" More than {number} questions take longer and show more." if number < tasks.fewest() else ""
+    return f"On this computer that takes about {takes}.{longer}"
+
+
+def _known(spec: AskSpec) -> Examined | None:
+    """Return the predictor's result in the qualification test; None if it is not known yet."""
+    first = qualification.prerequisites(spec)[0]
+    found = session.runs().result_of(first) if isinstance(first, Prerequisite) else first
+    return found if isinstance(found, Examined) else None
+
+
+WORDS = {**METHODS, "strategyqa": "StrategyQA", "shp": "SHP"}
+"""The ways to explain, and the tasks."""
+
+
+class AskPage(LabPage):
+    """The page of Ask."""
+
+    verb = "Predict answers"
+    words = WORDS
+    guess_param = "reader"
+    compares_answers = True
     sources = MappingProxyType({"own": "One question", "dataset": "A data set"})
     source_title = "What it is asked"
+
+    # The form
 
     def applies(self, name: str, given: Mapping[str, Any]) -> bool:
         """Whether the form has that field: some are for yes-or-no questions only."""
@@ -275,41 +311,7 @@ class AskForm(LabPage):
         )
         return {"reader": entry.new_reader()} if guess else {}
 
-
-def _number(task: str, single: bool, model: str) -> str:
-    """Return the name of the slider for new questions, one per default value."""
-    return f"number-{task}-{usual(task, single, model)}"
-
-
-def _minutes(task: str, model: str, number: int) -> str:
-    """Estimate how long a local model takes for that many questions; empty for any other model."""
-    if not model.startswith("local/"):
-        return ""
-    asked = dict.fromkeys(("question", *TEXTS), "?")
-    spec = AskSpec.model_validate({**asked, "task": task, "model": model, "counterfactuals": number})
-    takes = count_noun(max(1, round(calls(spec, 1) * LOCAL_SECONDS / 60)), "minute")
-    longer = f" More than {number} questions take longer and show more." if number < tasks.fewest() else ""
-    return f"On this computer that takes about {takes}.{longer}"
-
-
-def _known(spec: AskSpec) -> Examined | None:
-    """Return the predictor's result in the qualification test; None if it is not known yet."""
-    first = qualification.prerequisites(spec)[0]
-    found = session.runs().result_of(first) if isinstance(first, Prerequisite) else first
-    return found if isinstance(found, Examined) else None
-
-
-WORDS = {**METHODS, "strategyqa": "StrategyQA", "shp": "SHP"}
-"""The ways to explain, and the tasks."""
-
-
-class AskPage(AskForm):
-    """The page of Ask."""
-
-    verb = "Predict answers"
-    words = WORDS
-    guess_param = "reader"
-    compares_answers = True
+    # A run
 
     def ways(self, spec: AskSpec) -> dict[str, dict[str, Any]]:
         """Return the other ways to explain and, for the same answer, the other text that can be taken as its
@@ -448,6 +450,29 @@ class AskPage(AskForm):
         is_open = bool(view.no_verdict_reason) or view.is_by_person
         return is_open and bool(view.to_guess(active)) and "reader" not in st.query_params
 
+    def further_baselines(self, transcript: Transcript, run_id: str) -> None:
+        """Draw how well the answers of another model to the same questions predict this one, if there are any."""
+        try:
+            keeper = entry.keeper()
+            found = _other_models(keeper.store, session.viewer(), run_id, keeper.changes)
+        except (StoreError, QueryRefusedError):
+            return
+        if not found:
+            return
+        st.markdown("**Another model as the baseline**")
+        names = [one.model for one in found]
+        model = names[0]
+        if len(found) > 1:
+            model = st.selectbox(
+                "Another model",
+                names,
+                format_func=short,
+                label_visibility="collapsed",
+                width=360,
+                key=f"other-model-{run_id}",
+            )
+        st.markdown(plain(found[names.index(model)].sentence(short(model))), help=OTHER_MODEL)
+
     def sealed(self, view: AskView, active: bool) -> bool:
         """Whether the reader has yet to guess, or to see what the guesses were worth."""
         if "reader" not in st.query_params:
@@ -552,6 +577,19 @@ def _add_by_hand(run_id: str, view: AskView, of: str) -> None:
             record = Counterfactual.model_validate({"origin": "hand", **own})
             if resume(run_id, UserInput(view.log.case, record, "hand-{n}")):
                 st.rerun()
+
+
+OTHER_MODEL = (
+    "The other model's answers to the same questions are taken as predictions, without any explanation; its most "
+    "frequent answer if it answered several times. Two models that both answer correctly predict each other well, "
+    "whatever the explanation says. The verdict does not rest on this."
+)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _other_models(_store: Store, viewer: str | None, run_id: str, changes: int) -> list[OtherModel]:
+    answers = Selection(_store, viewer=viewer).answers_of_others(run_id)
+    return other_models([AnsweredQuestions(title, tuple(tested)) for title, tested in answers.cases], answers.others)
 
 
 PAGE = AskPage
