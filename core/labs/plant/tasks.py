@@ -15,7 +15,7 @@ from ...datasets.items import Item, Loaded
 from ...datasets.registry import OnData
 from ...events import Frozen, Sampling
 from ...models.ids import is_control
-from ...package_data import DATA, sibling_toml
+from ...package_data import sibling_toml, table
 from ...text import compare
 from ...text.stable_random import unit_number
 from ...text.templates import PROMPTS, Template, fill
@@ -47,7 +47,6 @@ MOST_TOKENS: dict[Length, int] = {"short": 120, "usual": 300, "long": 800}
 LONGEST = 8_000
 """Maximum number of characters in a question or a text."""
 
-QUESTIONS = DATA / "questions"
 ONE = "question"
 """The id of the case if the user asks a question of their own."""
 
@@ -118,10 +117,9 @@ class PlantSpec(OnData):
 def shipped(task: Task) -> tuple[Item, ...]:
     """Return the items under `data/questions/`, in the order of the file."""
     if task == "strategyqa":
-        entries = tomllib.loads((QUESTIONS / "yes_no.toml").read_text(encoding="utf-8"))["question"]
+        entries = table("questions/yes_no")["question"]
         return tuple(Item(id=one["id"], task=task, question=one["question"], label=one["answer"]) for one in entries)
-    entries = tomllib.loads((QUESTIONS / f"{task}.toml").read_text(encoding="utf-8"))["item"]
-    return tuple(Item.model_validate({"task": task, **entry}) for entry in entries)
+    return tuple(Item.model_validate({"task": task, **entry}) for entry in table(f"questions/{task}")["item"])
 
 
 def options(item: Item) -> tuple[str, ...]:
@@ -145,15 +143,11 @@ def loaded(spec: PlantSpec) -> Loaded | None:
     return spec.chosen_items()[1] if spec.dataset else None
 
 
-def title_of(item: Item) -> str:
-    """Return the item's question in one line."""
-    return item.question or item.hypothesis or item.paragraph[:200]
-
-
 def cases(spec: PlantSpec) -> Iterator[Case]:
     """Yield one case per item. Raises DatasetError."""
     for item in items_of(spec):
-        yield Case(item.id.replace("/", "-"), item, title_of(item), item.extra)
+        title = item.question or item.hypothesis or item.paragraph[:200]
+        yield Case(item.id.replace("/", "-"), item, title, item.extra)
 
 
 def asks(spec: PlantSpec, cases: int) -> dict[str, int]:
