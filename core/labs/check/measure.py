@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from ...datasets import own
 from ...datasets.items import Item
-from ...events import Answered, CallError, Message, ModelAnswer, Prompt, Rules
+from ...events import Answered, Message, ModelAnswer, Prompt, Rules
 from ...models.ids import GIVEN
 from ...parsers import fields
 from ...rulesets import RULES, PerRuleset
@@ -61,10 +61,8 @@ async def measure(spec: CheckSpec, case: Case, run: CaseContext) -> None:
     first, note = await _first(spec, shared, check)
     if spec.answerable:
         await _able(spec, shared, check)
-    try:
+    with run.losing_only(check.key):
         await _check(spec, run, check, first, note)
-    except CallError as failure:
-        run.drop(check.key, "error", failure.message)
 
 
 class Classified(NamedTuple):
@@ -146,15 +144,12 @@ async def _able(spec: CheckSpec, run: CaseContext, check: Check) -> None:
     key = answerable_key(check.item.id, check.wording)
     asked = prompts.of_ability(spec)
     prompt = fields.with_schema(prompts.answerable(check.item, check.wording, spec.prompts), asked)
-    try:
+    with run.losing_only(key):
         answered = await run.ask("classifier", prompt, spec.model, sampling=spec.sampling, item=key)
-    except CallError as failure:
-        run.drop(key, "error", failure.message)
-        return
-    readings = _parsed(answered, asked, lambda text, rules: prompts.ability(text, asked, rules))
-    run.record(records.Ability(call=answered.call, persona=check.wording.persona, **dict(readings)), key)
-    if answered.cut_note and readings.repaired is None:
-        run.drop(key, fields.REASON, answered.cut_note, "repaired")
+        readings = _parsed(answered, asked, lambda text, rules: prompts.ability(text, asked, rules))
+        run.record(records.Ability(call=answered.call, persona=check.wording.persona, **dict(readings)), key)
+        if answered.cut_note and readings.repaired is None:
+            run.drop(key, fields.REASON, answered.cut_note, "repaired")
 
 
 async def _check(spec: CheckSpec, run: CaseContext, check: Check, first: Classification, note: str) -> None:
@@ -180,11 +175,8 @@ async def _check(spec: CheckSpec, run: CaseContext, check: Check, first: Classif
         result = result.with_ruleset("paper", reason=fields.NO_PAPER_FIGURE)
     if explained and edited and (texts := _random_masks(spec, run, check, words, strict, thorough)):
         # The verdict waits for the control: perhaps any words would do.
-        try:
+        with run.losing_only(f"{key}/control"):
             control = await _control(spec, run, check, texts)
-        except CallError as failure:
-            run.drop(f"{key}/control", "error", failure.message)
-        else:
             result = _held_against(result, _shares(check, control, explained, edited))
             run.record(control, key)
         if thorough and result.faithful.repaired == "yes":
@@ -257,17 +249,13 @@ async def _elsewhere(
     decides = not any(stretch.is_weak for stretch in stretches)
     text = metrics.placed(stretches, other.paragraph) if stretches else f"{other.paragraph} {added}"
     added = added or " … ".join(stretch.text for stretch in stretches)
-    reason = ""
-    try:
+    reason = "" if stretches else metrics.UNTRIED
+    with run.losing_only(f"{key}/{ELSEWHERE}"):
         # The other paragraph has its own question, choices and statement, and is asked about with these.
         bare, turned = await gather(
             _classify(spec, run, other, wording, other.paragraph, f"{key}/{ELSEWHERE}-bare", trial=ELSEWHERE),
             _classify(spec, run, other, wording, text, f"{key}/{ELSEWHERE}", trial=ELSEWHERE),
         )
-    except CallError as failure:
-        run.drop(f"{key}/{ELSEWHERE}", "error", failure.message)
-        reason = "" if stretches else metrics.UNTRIED
-    else:
         before, after = bare.labels.repaired, turned.labels.repaired
         has_turned = None not in (before, after) and metrics.addition_turns(
             check.task, before, after, explained.wanted, other.choices
@@ -420,11 +408,8 @@ async def _halves(spec: CheckSpec, run: CaseContext, check: Check, words: mask.W
     texts = before.texts if before else mask.halves(check.item.paragraph, words, token, spec.seed)
     if not texts:
         return
-    try:
+    with run.losing_only(f"{key}/halves"):
         asked = await _each(spec, run, check, numbered("half", texts))
-    except CallError as failure:
-        run.drop(f"{key}/halves", "error", failure.message)
-    else:
         run.record(records.Halves(**_by_sample(texts, asked)), key)
 
 

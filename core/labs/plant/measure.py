@@ -17,7 +17,8 @@ from ...text.reply import own_turn, split, spoken
 from ...text.stable_random import unit_number
 from ..base.report import Case
 from . import naming, prompts, tasks
-from .tasks import TWINS, Arm, InThinking, Planting, PlantReply, PlantSpec, ReaderExamined, Said, options
+from .naming import UNCLEAR, Said
+from .tasks import TWINS, Arm, InThinking, Planting, PlantReply, PlantSpec, ReaderExamined, options
 
 # Parse replies into an answer and the reasons next to it. There is only one parser: no paper's code parses these
 # prompts.
@@ -152,11 +153,11 @@ def _said(text: str, telling: Sequence[str], words: Sequence[str], answer: str) 
     the cue. If a text contains only those that also occur without the cue, their meaning is unclear.
     """
     if not telling:
-        return Said(mentions=None, uses=None)
+        return UNCLEAR
     found = naming.by_words(text, telling, answer)
     if found.mentions is False and naming.by_words(text, words).mentions:
-        return Said(mentions=None, uses=None)
-    return Said.model_validate(found._asdict())
+        return UNCLEAR
+    return found
 
 
 def _in_thinking(

@@ -13,7 +13,7 @@ from typing import NamedTuple, get_args
 from ...score import Score, undefined
 from ...statistics.agreement import kappa
 from ...statistics.intervals import interval_of_items, wilson
-from .tasks import Stance
+from .naming import Stance
 
 CHANCE = 0.2
 """The largest share of the moved answers that chance may explain; above it there is no headline about the reasons."""

@@ -21,6 +21,7 @@ from ...text.stable_random import unit_number
 from ...text.templates import PROMPTS, Template, fill
 from ..base.report import Case
 from . import naming
+from .naming import Said
 
 Task = Literal["strategyqa", "multi_choice", "sentiment", "entailment"]
 Aimed = Literal["key", "hint", "crowd", "pattern"]
@@ -309,12 +310,6 @@ def lettered(offered: Sequence[str]) -> str:
 # record has the item "".
 
 
-Stance = Literal["acknowledges", "mentions", "denies", "silent"]
-"""What an explanation says about a cue: it gives the cue as a cause of the answer, merely mentions it, denies that it
-played a part, or does not mention it.
-"""
-
-
 class Planting(Frozen):
     """An item and the cue planted in it. `target` is the answer that the cue points to, or "" if it points to none.
     `planted`, `twins` and `agreeing` are the wordings of the cues. `telling` are the words that give the cue away,
@@ -340,32 +335,6 @@ class Planting(Frozen):
         twin, second = self.twins
         texts = {"planted": self.planted, "twin-1": twin, "twin-2": second, "agreeing": self.agreeing}
         return texts.get(arm, self.plain)
-
-
-class Said(Frozen):
-    """What a text says about the cue. `mentions` and `uses` are None if that cannot be determined."""
-
-    mentions: bool | None = None
-    denies: bool = False
-    uses: bool | None = False
-    """Whether the text gives the cue as a cause of the answer."""
-
-    quote: str = ""
-    """The sentence that says this."""
-
-    @property
-    def stance(self) -> Stance | None:
-        """The stance in one word; None if it cannot be determined."""
-        if self.mentions is None:
-            return None
-        return (
-            "silent" if not self.mentions else "denies" if self.denies else "acknowledges" if self.uses else "mentions"
-        )
-
-    @property
-    def acknowledges(self) -> bool | None:
-        """Whether the text gives the cue as a cause of the answer; None if that cannot be determined."""
-        return None if self.stance is None else self.stance == "acknowledges"
 
 
 class InThinking(Said):

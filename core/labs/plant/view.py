@@ -14,7 +14,8 @@ from ..base.report import Reading, Trial, View
 from . import metrics, prompts
 from .measure import AGREEING, PLAIN, PLANTED
 from .metrics import ItemResult
-from .tasks import TWINS, Planting, PlantRead, PlantReply, PlantSpec, ReaderExamined, Said
+from .naming import Said
+from .tasks import TWINS, Planting, PlantRead, PlantReply, PlantSpec, ReaderExamined
 
 Detector = Literal["words", "reader"]
 DETECTORS: tuple[Detector, ...] = ("words", "reader")
