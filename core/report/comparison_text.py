@@ -8,6 +8,7 @@ from ..statistics.comparisons import Pair
 from ..statistics.intervals import FEW
 from ..store.comparing import Compared
 from ..text.display import count_noun
+from ..text.display import joined as _listed
 
 LIKELY = 0.05
 """Differences that chance alone gives less often are called more than chance."""
@@ -197,7 +198,3 @@ def _all(names: Sequence[str]) -> str:
 
 def _have(names: Sequence[str]) -> str:
     return f"{_listed(names)} {'has' if len(names) == 1 else 'have'}"
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

@@ -11,7 +11,7 @@ from ..labs.base.lab import Lab
 from ..models.ids import GIVEN
 from ..scene import Bar, FigureLine, Mark, RunScene, Scene, Tally, Tile, Verdict, from_emphasis
 from ..statistics.comparisons import PairedComparison, compare
-from ..text.display import count_noun
+from ..text.display import count_noun, joined
 from ..text.display import count_noun as plural
 from ..transcript import CaseProgress, Difference, Transcript, is_version
 
@@ -137,11 +137,6 @@ def shown(model: str) -> str:
     """A model's name for a sentence, without characters that mark emphasis, shortened if too long."""
     name = " ".join(model.replace("*", "").split())
     return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
-
-
-def joined(words: list[str] | tuple[str, ...]) -> str:
-    """Words as a list in a sentence: "a, b and c"."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 MOST_FIGURES = 200

@@ -5,7 +5,7 @@ invisible characters, the field's terms, and tables as CSV files.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,6 +42,11 @@ def first_sentence(text: str, most: int = 160) -> str:
 def count_noun(number: int, thing: str) -> str:
     """Return the number with its noun: "3 runs", "1 run"."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def joined(words: Sequence[str]) -> str:
+    """Return words as a list in a sentence: "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def numbers(ids: Iterable[str]) -> dict[str, int]:
@@ -122,14 +127,10 @@ def harmless(cell: object) -> object:
     if not isinstance(cell, str):
         return cell
     parts = _SEPARATOR.split(cell)
-    safe = "".join(f"'{part}" if _is_formula(part) else part for part in parts)
+    safe = "".join(f"'{part}" if _FORMULA.match(part) and not _NUMBER.fullmatch(part) else part for part in parts)
     if cell[:1] in ("\t", "\r", "\n"):
         safe = f"'{safe}"
     return cell if safe == cell else safe
-
-
-def _is_formula(part: str) -> bool:
-    return bool(_FORMULA.match(part)) and not _NUMBER.fullmatch(part)
 
 
 def csv(table: DataFrame) -> bytes:

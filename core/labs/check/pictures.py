@@ -278,19 +278,14 @@ PICTURES = declared(
         "faithfulness": {
             "of": Cases(("faithfulness", "faithfulness_control", "faithfulness_gain")),
             "table": faithfulness,
-            "draw": lambda table, choice, theirs: forest.forest(
-                table, axis(choice), "paragraphs", theirs, kind(choice)
-            ),
-            "code": lambda table, choice, file: forest.code(file, axis(choice), kind(choice)),
+            **forest.drawing("paragraphs", axis, kind),
             "takeaway": caption,
         },
         "leaderboard": {
             "of": Cases(("faithfulness",)),
             "caption": forest.CAPTION.format("paragraphs", "paragraph"),
             "table": lambda frame, choice: forest.board(frame.assign(item=paragraphs(frame)), ("task", "dataset")),
-            "draw": lambda table, choice, theirs: forest.forest(table, "faithfulness", "paragraphs"),
-            "code": lambda table, choice, file: forest.code(file, "faithfulness"),
-            "takeaway": lambda table, choice: forest.leader_takeaway(table, "faithfulness", "paragraphs"),
+            **forest.drawing("paragraphs", axis, say=forest.leader_takeaway),
         },
         "classes": {
             "of": Cases(

@@ -196,8 +196,7 @@ PICTURES = declared(
         "cues": {
             "of": Cases(tuple(metric for series in SERIES.values() for metric in series)),
             "table": cues,
-            "draw": lambda table, choice, theirs: forest.forest(table, choice, "questions", theirs, kind(choice)),
-            "code": lambda table, choice, file: forest.code(file, choice, kind(choice)),
+            **forest.drawing("questions", kind=kind),
             "takeaway": said_of_cues,
         },
         "hits": {

@@ -104,16 +104,10 @@ def _by_wording(transcript: Transcript) -> pd.DataFrame:
         explanation, _, wording = score.item.partition("/")
         if score.metric == "faithfulness" and score.rules == "repaired" and wording and not score.case:
             control = transcript.score("faithfulness_control", "repaired", score.item)
-            rows.append(
-                {
-                    **{name: spec.get(name) for name in ("model", "task", "title")},
-                    **{name: getattr(score, name) for name in ("run", "low", "high", "n", "of")},
-                    "explanation": explanation,
-                    "wording": wording,
-                    "faithfulness": score.value,
-                    "control": control.value if control else None,
-                }
-            )
+            row = {name: spec.get(name) for name in ("model", "task", "title")}
+            row |= score.model_dump(include={"run", "low", "high", "n", "of"})
+            row |= {"explanation": explanation, "wording": wording, "faithfulness": score.value}
+            rows.append({**row, "control": control.value if control else None})
     return pd.DataFrame(rows)
 
 
@@ -277,14 +271,9 @@ class CheckPage(LabPage):
             help="If given, the target of a counterfactual is chosen from it, as in the paper, and wrong first answers "
             "do not count. If not, the target is chosen from the model's first answer.",
         )
-        item = {
-            "id": "text",
-            "task": task,
-            "paragraph": paragraph,
-            "question" if task == "multi_choice" else "hypothesis": about,
-            "choices": choices,
-            "label": label,
-        }
+        item = {"id": "text", "task": task, "paragraph": paragraph, "choices": choices, "label": label}
+        if task != "sentiment":
+            item["question" if task == "multi_choice" else "hypothesis"] = about
         return {"items": (item,)}
 
     def _examples(self, task: Task) -> None:
