@@ -1,8 +1,8 @@
-"""The hand-written parts of Check's page, and its form."""
+"""The page of Check: what only its form has, a run of several checks, and the method."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +14,7 @@ from core.labs.check.controls import LexiconControl, Slots, worthless
 from core.labs.check.lab import LAB
 from core.labs.check.records import Consistency
 from core.labs.check.report import CheckReport
-from core.labs.check.tasks import LABELS, LONGEST, CheckSpec, Task, Wording, in_words, shipped
+from core.labs.check.tasks import LABELS, LONGEST, CheckSpec, Persona, Task, Wording, in_words, shipped
 from core.labs.check.view import agreement, name_of
 from core.paper_figures import figures
 from core.scene import Mark
@@ -27,9 +27,6 @@ from pages.components.run import size
 from pages.components.side_by_side import LOOKS
 from pages.components.throttle import waits
 from pages.components.widgets import widget
-
-# What to check, whose explanations, and how: what only Check's form has.
-
 
 SHOWN_EXAMPLES = 4
 TWO_LINES = 84
@@ -114,8 +111,6 @@ def _by_wording(transcript: Transcript) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-PERSONAS = ("objective", "human", "you")
-
 _CELLS = {"faithful": "yes", "unfaithful": "no", "undecided": "open", "misclassified": "wrong at first", "waiting": "…"}
 _MEANS: dict[str, Mark] = {**LAB.outcomes, "failed": "failed", "waiting": "waiting"}
 
@@ -135,11 +130,11 @@ def grid(cases: Mapping[str, CaseProgress]) -> None:
     }
     lines: dict[str, dict[str, str]] = {}
     for case in cases:
-        kind, _, wording = name_of(case).partition("/")
+        _, kind, wording = _parts(case)
         persona, _, rest = wording.partition("-")
         lines.setdefault(f"{kind}, {rest.replace('-', ', ')}", {})[persona] = case
-    personas = [persona for persona in PERSONAS if any(persona in line for line in lines.values())]
-    several = len(cases) > len({name_of(case).partition("/")[0] for case in cases})
+    personas = [persona for persona in get_args(Persona) if any(persona in line for line in lines.values())]
+    several = len(cases) > len({_parts(case)[1] for case in cases})
     agree = agreement(outcomes)
     flagged = agree.unfaithful if several else None
     cells = [f"| Consistent? | {' | '.join(personas)} |", "|" + "---|" * (len(personas) + 1)]
@@ -193,25 +188,15 @@ def _one_of(
         st.query_params["case"] = max(fit, key=lambda case: alike[case])
 
     more = {"required": True, "wrap": True} if draw is st.pills else {}
-    draw(
-        label,
-        list(titles),
-        format_func=lambda one: titles[one],
-        key=key,
-        label_visibility="collapsed",
-        on_change=choose,
-        **more,
-    )
+    draw(label, list(titles), format_func=titles.get, key=key, label_visibility="collapsed", on_change=choose, **more)
 
 
 class CheckPage(LabPage):
-    """The page of Check."""
+    """The page of Check, with its form."""
 
     verb = "Hide words"
     words = MappingProxyType({**knobs(CheckSpec)["task"].names, **EXPLANATIONS})
     sources = MappingProxyType({"own": "One paragraph", "shipped": "Built-in examples", "dataset": "A data set"})
-
-    # The form
 
     def more_settings(self, given: dict[str, Any]) -> None:
         """Draw the wording of the prompts."""
@@ -308,8 +293,6 @@ class CheckPage(LabPage):
         known = {item.id: item.id.replace("-", " ") for item in shipped(task)[:SHOWN_KNOWN]}
         widgets.outside(said, known, lambda id: use_item(task, id), self.key("model"), LAB)
 
-    # A run
-
     def choose(self, transcript: Transcript) -> str:
         """Let the reader choose paragraph, explanation and wording, and show all wordings at a glance."""
         cases = list(lab_page.by_number(transcript))
@@ -319,10 +302,9 @@ class CheckPage(LabPage):
         known = st.query_params.get("case", "")
         shown = known if known in transcript.cases else cases[0]
         place, kind, _ = _parts(shown)
-        places: dict[str, str] = {}
-        for case in cases:
-            number, title = _parts(case)[0], transcript.cases[case].title.partition(" · ")[0]
-            places.setdefault(number, f"{number} · {title}")
+        places = {
+            (one := _parts(case)[0]): f"{one} · {transcript.cases[case].title.partition(' · ')[0]}" for case in cases
+        }
         _one_of(places, 0, shown, cases, st.selectbox, "Paragraph", f"shown-item-{run}")
         of_item = [case for case in cases if _parts(case)[0] == place]
         grid({case: transcript.cases[case] for case in of_item})
