@@ -203,7 +203,6 @@ DONE, BAD_INPUT, UNREACHABLE = 0, 2, 3
 """Exit codes, the same for every command."""
 
 INTERPRETERS = ("aia", "milan", "aia+milan", "fit", "nearest")
-_LONGEST = 160
 
 
 # `probe`
