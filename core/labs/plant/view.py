@@ -21,7 +21,6 @@ Detector = Literal["words", "reader"]
 DETECTORS: tuple[Detector, ...] = ("words", "reader")
 
 Row = Literal["answer", "thinking"]
-ROWS: tuple[Row, ...] = ("answer", "thinking")
 """The two texts in which a model may speak of the cue. They are never merged."""
 
 SERIES: Mapping[tuple[Row, Detector], str] = {
