@@ -69,8 +69,10 @@ def _text(page: ShownPage, place: int) -> str:
     return "\n".join([*lines, *([f"Explanation: {page.texts[place]}"] if page.texts[place] else [])])
 
 
-def _instances(state: AnnotationState, shown: Mapping[str, ShownPage]) -> Rows:
-    """Every question of the set with its text, as Potato reads them. A page with several questions has several."""
+def potato_items(state: AnnotationState, task: AnnotationTask, shown: Mapping[str, ShownPage], simulated: bool) -> Rows:
+    """Every question of the set with its text, as Potato reads them, for annotating them in Potato itself. A page with
+    several questions has several.
+    """
     return [
         {"id": f"{page.id}-{place + 1}", "text": _text(shown[page.id], place)}
         for page in state.made.pages
@@ -81,7 +83,7 @@ def _instances(state: AnnotationState, shown: Mapping[str, ShownPage]) -> Rows:
 
 def potato(state: AnnotationState, task: AnnotationTask, shown: Mapping[str, ShownPage], simulated: bool) -> Rows:
     """Every answer that counts, in the columns of Potato's output."""
-    texts = {one["id"]: one["text"] for one in _instances(state, shown)}
+    texts = {one["id"]: one["text"] for one in potato_items(state, task, shown, simulated)}
     made: Rows = []
     for person in _people(state, simulated):
         for page, words in person.answers.items() if person.counts else ():
@@ -91,11 +93,6 @@ def potato(state: AnnotationState, task: AnnotationTask, shown: Mapping[str, Sho
                 about = {"user": person.entered.participant, "instance_id": instance}
                 made.append({**about, "displayed_text": texts.get(instance, ""), **labels})
     return made
-
-
-def potato_items(state: AnnotationState, task: AnnotationTask, shown: Mapping[str, ShownPage], simulated: bool) -> Rows:
-    """The questions of the set, for annotating them in Potato itself."""
-    return _instances(state, shown)
 
 
 def prolific(state: AnnotationState, task: AnnotationTask, shown: Mapping[str, ShownPage], simulated: bool) -> Rows:

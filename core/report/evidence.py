@@ -174,9 +174,9 @@ def notes(call: Call) -> Iterator[str]:
         yield note
 
 
-def likeliest(logprobs: Sequence[Mapping[str, Any]], most: int = 5) -> str:
-    """The first token that is not blank and its likeliest alternatives, with their probabilities; the digits 0 and 1
-    always.
+def likeliest(logprobs: Sequence[Mapping[str, Any]]) -> str:
+    """The first token that is not blank and its five likeliest alternatives, with their probabilities; the digits 0 and
+    1 always.
     """
     first = next((one for one in logprobs if str(one.get("token", "")).strip()), logprobs[0])
     rivals = [
@@ -185,7 +185,7 @@ def likeliest(logprobs: Sequence[Mapping[str, Any]], most: int = 5) -> str:
         if isinstance(one.get("logprob"), int | float)
     ]
     rivals.sort(key=lambda one: -one[1])
-    shown = [one for place, one in enumerate(rivals) if place < most or one[0].strip() in ("0", "1")]
+    shown = [one for place, one in enumerate(rivals) if place < 5 or one[0].strip() in ("0", "1")]
     return ", ".join(f"{token!r} {probability:.3f}" for token, probability in shown)
 
 
@@ -361,8 +361,7 @@ def state_of(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: str) 
 
 def cases_of(visit: RunAccess, run_id: str) -> dict[str, str]:
     """The titles of the run's cases, by id, in order. Raises RunNotFoundError and AccessDeniedError."""
-    cases = visit.unredacted(run_id).case("").cases
-    return {case: cases[case].title for case in sorted(cases, key=lambda case: cases[case].number)}
+    return {case: one.title for case, one in visit.unredacted(run_id).case("").in_order.items()}
 
 
 def scene_for(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: str) -> Scene:

@@ -100,17 +100,15 @@ def _data_sets(ask: Any) -> Iterator[str]:
     for (name, digest), several in held.items():
         # Each run parses only the rows that it samples, so the runs differ in how many broken rows they found.
         of = max(one.items + sum(one.left_out.values()) for one in several)
-        reasons = {reason: max(one.left_out.get(reason, 0) for one in several) for reason in _reasons(several)}
+        reasons: Counter[str] = Counter()
+        for one in several:
+            reasons |= Counter(one.left_out)
         known = f" (SHA-256 {digest})" if digest else ""
         left_out = f"; left out: {_listed(f'{n:,} {reason}' for reason, n in reasons.items())}" if reasons else ""
         by_seed = sampled[name, digest]
         seeds = _listed(f"{len(items):,} by seed {seed}" for seed, items in by_seed.items())
         distinct = count_noun(len(set().union(*by_seed.values())), "distinct item")
         yield f"Data set: {name}{known}, {count_noun(of, 'row')}{left_out}. Sampled: {seeds}; {distinct}."
-
-
-def _reasons(several: Iterable[Loaded]) -> list[str]:
-    return list(dict.fromkeys(reason for one in several for reason in one.left_out))
 
 
 def _asked(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 
 from ..events import Answered, Asked, Dropped, Event, Failed, Recorded, Scored
 from ..labs.base.lab import Lab
@@ -210,11 +209,9 @@ def scene_of(lab: Lab, report: Report) -> Scene:
     return scene.model_copy(update={"screens": tuple(report.screens(scene))[:MOST_SCREENS]})
 
 
-def of_run(lab: Lab, transcript: Transcript, active: bool = False, most: int | None = None) -> Iterator[Scene]:
-    """The scenes of a run's cases, by number; only the first `most`, if given."""
-    cases = sorted(transcript.cases, key=lambda case: transcript.cases[case].number)
-    for case in islice(cases or [""], most):
-        yield of_case(lab, transcript, case, active)
+def of_run(lab: Lab, transcript: Transcript, active: bool = False) -> Iterator[Scene]:
+    """The scenes of a run's cases, by number."""
+    return (of_case(lab, transcript, case, active) for case in transcript.in_order or [""])
 
 
 # A run's events in the order of a story: one thing after another, each prediction before its outcome.

@@ -52,8 +52,7 @@ class Chosen(NamedTuple):
 
 def of_run(lab: Lab, transcript: Transcript, damaged: int = 0) -> list[Chosen]:
     """All cases of a run, by number."""
-    cases = sorted(transcript.cases, key=lambda case: transcript.cases[case].number)
-    return [Chosen(lab, transcript, case, damaged) for case in cases or [""]]
+    return [Chosen(lab, transcript, case, damaged) for case in transcript.in_order or [""]]
 
 
 def case_html(title: str, chosen: Sequence[Chosen], of: int | None = None) -> bytes:

@@ -199,9 +199,8 @@ def _table(title: str, cells: list[Row]) -> dict[str, Any]:
 def _chosen(rows: Sequence[Row]) -> list[Place]:
     """The first case of every cell, then the second, and so on, as many as fit."""
     behind = [row["behind"][:PER_CELL] for row in rows]
-    return list(dict.fromkeys(place for several in zip_longest(*behind) for place in several if place))[
-        : standalone_html.MOST
-    ]
+    places = dict.fromkeys(place for several in zip_longest(*behind) for place in several if place)
+    return list(places)[: standalone_html.MOST]
 
 
 def _cases(study: Study, folder: Path, places: Sequence[Place]) -> dict[Place, dict[str, Any]]:

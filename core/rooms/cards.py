@@ -9,15 +9,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import journal
 from ..labs.base.lab import Lab
 from ..report import scenes
 from ..report.evidence import is_predictable
 from ..report.game import making
 from ..report.game.pack import UNKNOWN, GamePackError, PackCard, load_pack
-from ..runs.library import of_today
 from ..scene import Card, Plot
-from ..transcript import Transcript, transcript
+from ..transcript import Transcript
 from .events import CardRef
 from .sketches import SketchCard, can_be_drawn
 
@@ -89,14 +87,7 @@ def _has_arms(lab: Lab) -> bool:
 
 
 def _of_run(run: str, labs: Mapping[str, Lab], folders: Sequence[Path]) -> CardSource:
-    path = journal.find(run, *folders)
-    if path is None:
-        raise GamePackError(f"There is no run named {run[:100]!r}.")
-    with of_today():
-        state = transcript(journal.read(path).events)
-    lab = labs.get(state.started.lab) if state.started and not state.started.about else None
-    if lab is None:
-        raise GamePackError(f"{run} is not a run of any lab in this app.")
+    lab, state = making.opened(run, labs, folders)
     if drawn := tuple(_to_be_drawn(run, lab, state)):
         return CardSource(state.cases[state.only].title, SKETCH, drawn, has_arms=False)
     if lab.game is not None:
@@ -126,20 +117,16 @@ def _with_a_choice(cards: Sequence[PackCard]) -> tuple[PackCard, ...]:
 
 def _to_be_drawn(run: str, lab: Lab, state: Transcript) -> Iterator[SketchCard]:
     """The functions of a run that a class can draw."""
-    for case in _in_order(state) if lab.drawn_curves is not None else ():
+    for case in state.in_order if lab.drawn_curves is not None else ():
         scene = scenes.of_case(lab, state, case)
         if scene.plot is not None and can_be_drawn(scene.plot):
             title = scene.title or scene.case
             yield _to_draw(lab, scene.plot, case, title, run=run, who=scene.who, claim=scene.claim)
 
 
-def _in_order(state: Transcript) -> list[str]:
-    return sorted(state.cases, key=lambda one: state.cases[one].number)
-
-
 def _of_scenes(run: str, lab: Lab, state: Transcript) -> Iterator[PackCard]:
     """The cards of a lab that has none for the game: those that one can predict in a run."""
-    for case in _in_order(state):
+    for case in state.in_order:
         scene = scenes.of_case(lab, state, case)
         for card in scene.cards:
             if is_predictable(card):

@@ -119,7 +119,7 @@ def _pages(
     found: dict[_Key, tuple[list[AnnotationPlace], list[AnnotationQuestion]]] = {}
     for run, path in runs:
         state = transcript(journal.read(path).events)
-        for case in sorted(state.cases, key=lambda one: state.cases[one].number):
+        for case in state.in_order:
             for one in task.questions(lab.view(state.case(case))):
                 # The same explanation of two runs is rated once for each.
                 key = one.key if not one.trial else f"{run} {one.key}"

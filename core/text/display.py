@@ -5,7 +5,7 @@ invisible characters, the field's terms, and tables as CSV files.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,6 +42,11 @@ def first_sentence(text: str, most: int = 160) -> str:
 def count_noun(number: int, thing: str) -> str:
     """Return the number with its noun: "3 runs", "1 run"."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def joined(words: Sequence[str]) -> str:
+    """Return words as a list in a sentence: "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def numbers(ids: Iterable[str]) -> dict[str, int]:

@@ -31,7 +31,7 @@ from core.journal import JournalFullError, JournalInUseError
 from core.report.game.pack import GamePackError
 from core.report.standalone_html import FIRST
 from core.rooms import rooms
-from core.rooms.events import nickname
+from core.rooms.events import Rated, Sketched, Voted, nickname
 from core.rooms.room import Room, RoomStateError
 from core.rooms.rooms import LiveRoom, RoomNotFoundError
 from core.runs.library import RunNotFoundError
@@ -359,7 +359,7 @@ async def _join(request: Request) -> Response:
 async def _vote(request: Request) -> Response:
     wanted, visitor = await _body(request, Vote), _visitor(request)
     live = await _for_a_vote(request, wanted.code)
-    await _in_turn(lambda: live.vote(visitor, wanted.place, wanted.value))
+    await _in_turn(lambda: live.give(visitor, Voted(place=wanted.place, value=wanted.value)))
     live.notify()
     return JSONResponse({"vote": wanted.value, "place": wanted.place}, headers=_FRESH)
 
@@ -368,7 +368,7 @@ async def _vote(request: Request) -> Response:
 async def _sketch(request: Request) -> Response:
     wanted, visitor = await _body(request, Drawing), _visitor(request)
     live = await _for_a_vote(request, wanted.code)
-    await _in_turn(lambda: live.sketch(visitor, wanted.place, wanted.value))
+    await _in_turn(lambda: live.give(visitor, Sketched(place=wanted.place, ys=wanted.value)))
     live.notify()
     return JSONResponse({"sketch": wanted.value, "place": wanted.place}, headers=_FRESH)
 
@@ -377,7 +377,7 @@ async def _sketch(request: Request) -> Response:
 async def _rate(request: Request) -> Response:
     wanted, visitor = await _body(request, Rating), _visitor(request)
     live = await _for_a_vote(request, wanted.code)
-    await _in_turn(lambda: live.rate(visitor, wanted.place, wanted.value))
+    await _in_turn(lambda: live.give(visitor, Rated(place=wanted.place, value=wanted.value)))
     return JSONResponse({"rating": wanted.value, "place": wanted.place}, headers=_FRESH)
 
 
