@@ -219,9 +219,6 @@ class Cluster:
             self._looked = time.monotonic()
         return 0 if self._outcome.spent or self._outcome.paused else self._room
 
-    def _path(self, run: Planned) -> Path:
-        return journal.path_for(self.folder, run.id)
-
     async def _in_turn(self, run: Planned) -> Planned | None:
         """Make one run, after its prerequisites were made. Returns the run if it has to be made again."""
         priors = driver.prerequisites_of(run.lab, run.spec).values()

@@ -378,8 +378,6 @@ class StudyState:
     def budget_left(self) -> tuple[int | None, float | None]:
         """What is left of the study's budgets of calls and of money; None for a budget that is not set."""
         calls, money = self.study.budget_calls, self.study.budget_money
-        if calls is None and money is None:
-            return None, None
         left = None if calls is None else max(0, calls - self.used.paid)
         return left, None if money is None else max(0.0, money - self.used.money)
 

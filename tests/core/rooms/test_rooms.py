@@ -86,6 +86,7 @@ def test_a_torn_last_line_is_passed_over_and_cut_off(tmp_path: Path) -> None:
 CRASH = """
 import sys
 from pathlib import Path
+from core.rooms.events import Voted
 from tests.core.rooms.test_rooms import opened, rooms
 live = opened(rooms(Path(sys.argv[1])))
 live.move("lobby", -1)
