@@ -340,8 +340,7 @@ def redacted(scene: Scene, opened: Opened) -> Scene:
     """The scene for people who may see the cards `opened`."""
     if opened is None:
         return scene
-    guesses = {card.id: opened.get(card.id, "") for card in scene.cards}
-    cards = tuple(card.model_copy(update={"guess": guesses[card.id]}) for card in scene.cards)
+    cards = tuple(card.model_copy(update={"guess": opened.get(card.id, "")}) for card in scene.cards)
     return sealed(scene.model_copy(update={"cards": cards}), opened)
 
 

@@ -138,14 +138,11 @@ def _of_scenes(run: str, lab: Lab, state: Transcript) -> Iterator[PackCard]:
 @lru_cache(maxsize=1)
 def _truths() -> making.Truths:
     """The true answers that come with the app."""
-    return {asked: true for path in sorted(making.QUESTIONS.glob("*.toml")) for asked, true in _read(path).items()}
-
-
-def _read(path: Path) -> making.Truths:
-    try:
-        return making.truths(path)
-    except GamePackError:
-        return {}
+    found: dict[str, str] = {}
+    for path in sorted(making.QUESTIONS.glob("*.toml")):
+        with suppress(GamePackError):
+            found |= making.truths(path)
+    return found
 
 
 def sampled(found: CardSource, seed: int, most: int = MOST_CARDS) -> tuple[PackCard, ...]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
@@ -375,11 +376,11 @@ class StudyState:
         return used
 
     @property
-    def budget_left(self) -> tuple[int | None, float | None]:
-        """What is left of the study's budgets of calls and of money; None for a budget that is not set."""
+    def budget_left(self) -> tuple[float, float]:
+        """What is left of the study's budgets of calls and of money; infinite for a budget that is not set."""
         calls, money = self.study.budget_calls, self.study.budget_money
-        left = None if calls is None else max(0, calls - self.used.paid)
-        return left, None if money is None else max(0.0, money - self.used.money)
+        left = inf if calls is None else max(0, calls - self.used.paid)
+        return left, inf if money is None else max(0.0, money - self.used.money)
 
 
 # How far a study is, cell by cell, how fast it runs, and what it has spent.
