@@ -244,19 +244,14 @@ class Early:
     @property
     def counted(self) -> Counted:
         """The count of the shards before it and of this run so far."""
-        return self._total, self._n
-
-    def whole(self, state: Transcript) -> Counted:
-        """The count of the shards before it and of all items of this run, which has completed."""
-        self(state)
-        self._end_item()
-        return self.counted
+        if not self._values:
+            return self._total, self._n
+        return self._total + sum(self._values) / len(self._values), self._n + 1
 
     def _end_item(self) -> None:
         self.cases += self._passed
         if self._values:
-            self._total += sum(self._values) / len(self._values)
-            self._n += 1
+            self._total, self._n = self.counted
             self.interval = anytime(self._total, self._n)
         self._passed, self._values = [], []
 
@@ -292,28 +287,23 @@ def _seen(study: Study, cell: tuple[Planned, ...], folder: Path) -> Iterator[tup
         path, width = journal.path_for(folder, run.id), study.stop_width or 0.0
         if before is None or is_completed(path):
             yield run, None
-            before = before and _of_whole(path, _state(path), run.lab, study.rules, before)
+            before = before and _counted(path, run.lab, study.rules, 0.0, before).counted
             continue
         early = Early(run.lab, study.rules, width, before)
         if not early.is_narrow and path.exists():
-            early = _of_part(path, _state(path), run.lab, study.rules, width, before)
+            early = _counted(path, run.lab, study.rules, width, before)
         yield run, early
         before = early.counted if early.is_narrow else None
 
 
-def _state(path: Path) -> tuple[int, int]:
-    """The file's size and time of change. The cached count is valid for these: a running study asks again and again."""
+def _counted(path: Path, lab: Lab, rules: Rules, width: float, before: Counted) -> Early:
+    """The count of a journal, cached as long as the file does not change: a running study asks again and again."""
     file = path.stat()
-    return file.st_size, file.st_mtime_ns
+    return _read_count(path, (file.st_size, file.st_mtime_ns), lab, rules, width, before)
 
 
-@lru_cache(maxsize=MOST_RUNS)
-def _of_whole(path: Path, state: tuple[int, int], lab: Lab, rules: Rules, before: Counted) -> Counted:
-    return Early(lab, rules, 0.0, before).whole(transcript(journal.read(path).events))
-
-
-@lru_cache(maxsize=MOST_RUNS)
-def _of_part(path: Path, state: tuple[int, int], lab: Lab, rules: Rules, width: float, before: Counted) -> Early:
+@lru_cache(maxsize=2 * MOST_RUNS)
+def _read_count(path: Path, state: tuple[int, int], lab: Lab, rules: Rules, width: float, before: Counted) -> Early:
     early = Early(lab, rules, width, before)
     early(transcript(journal.read(path).events))
     return early

@@ -155,12 +155,12 @@ class Knob(NamedTuple):
     names_models: bool
     nobody: str
     option: str
+    pairs: str
+    names: Mapping[Any, str]
     label: str
     first: Any
-    pairs: str = ""
-    names: Mapping[Any, str] = {}
-    example: str = ""
-    look: str = ""
+    example: str
+    look: str
 
 
 @cache
@@ -184,7 +184,6 @@ def _knob(name: str, field: FieldInfo) -> Knob:
     low, high = _bounds(field, kind) if kind in (int, float) else (None, None)
     title = field.title or name.replace("_", " ").capitalize()
     default = None if field.is_required() else field.get_default(call_default_factory=True)
-    usual = {"nobody": "the model itself", "option": f"--{name.replace('_', '-')}", "label": title, "first": default}
     return Knob(
         name=name,
         title=title,
@@ -198,7 +197,14 @@ def _knob(name: str, field: FieldInfo) -> Knob:
         high=high,
         longest=next((rule.max_length for rule in field.metadata if hasattr(rule, "max_length")), None),
         names_models=name == "model" or extra.get("widget") == "model",
-        **{**usual, **{part: words for part, words in extra.items() if part in Knob._fields}},
+        nobody=str(extra.get("nobody", "the model itself")),
+        option=str(extra.get("option", f"--{name.replace('_', '-')}")),
+        pairs=str(extra.get("pairs", "")),
+        names=extra.get("names", {}),
+        label=extra.get("label", title),
+        first=extra.get("first", default),
+        example=extra.get("example", ""),
+        look=extra.get("look", ""),
     )
 
 
