@@ -33,6 +33,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks import authors
 from core.events import Rules
 from core.labs.ask import parse as ask
+from core.labs.ask.records import CounterfactualPair
 from core.labs.ask.tasks import Task
 from core.labs.check import parse
 from core.labs.probe import parse as find_parse
@@ -59,11 +60,11 @@ def task(phrasing: Phrasing) -> Task:
     return named
 
 
-def parts(counterfactual: str | ask.Pair | None) -> str | list[str]:
+def parts(counterfactual: str | CounterfactualPair | None) -> str | list[str]:
     """The question; of a pair its context and two responses."""
     return (
         list(counterfactual.model_dump().values())
-        if isinstance(counterfactual, ask.Pair)
+        if isinstance(counterfactual, CounterfactualPair)
         else counterfactual or NOT_READ
     )
 
@@ -230,7 +231,7 @@ def _ask_reader(task: Any, what: str, method: Any = "cot") -> Callable[[str], An
 
 
 def _plain(written: Any) -> Any:
-    return tuple(written.model_dump().values()) if isinstance(written, ask.Pair) else written
+    return tuple(written.model_dump().values()) if isinstance(written, CounterfactualPair) else written
 
 
 def _named(value: Any) -> Any:

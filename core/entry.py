@@ -1,11 +1,11 @@
 """Assembles the application: labs, their controls, models, runs, store. The pages and the command line start here."""
 
 import secrets
-import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from . import extensions, home, journal, optional, package_data, policy
 from .datasets import get
@@ -99,20 +99,19 @@ def catalog(endpoints: tuple[EndpointConfig, ...] = (), visit: RunAccess | None 
 def fetches() -> Fetches[HubModel]:
     """Return this process's downloads of local models."""
     folder = home.home() / "models"
-    return Fetches(lambda model, progress, stop: download(model, folder, progress, stop))
+    return Fetches(lambda model, progress: download(model, folder, progress))
 
 
 @cache
 def part_fetches() -> Fetches[optional.OptionalPart]:
     """Return this process's installations of the app's optional parts."""
-    return Fetches(lambda part, progress, stop: install_part(part, progress=progress, stop=stop))
+    return Fetches(lambda part, progress: install_part(part, progress=progress))
 
 
 def install_part(
     part: optional.OptionalPart,
     tell: Callable[[str], None] = lambda line: None,
     progress: optional.Progress = lambda done, size: None,
-    stop: threading.Event | None = None,
 ) -> Path:
     """Install or download an optional part unless it is there already, and return its folder. Blocks for minutes.
 
@@ -122,7 +121,7 @@ def install_part(
     if not part.files:
         return optional.install(part.name, tell, progress)
     model = next(one for one in package_data.rows("weights", "folder", HubFolder) if one.name == part.files)
-    return download_folder(model, optional.files_folder(part.files), progress, stop)
+    return download_folder(model, optional.files_folder(part.files), progress)
 
 
 @cache
@@ -209,12 +208,10 @@ def new_reader() -> str:
 
 def close() -> None:
     """Stop whatever was started on demand: the event loop of the runs, the index watcher and local models."""
-    if jobs.cache_info().currsize:
-        jobs().close()
-    if keeper.cache_info().currsize:
-        keeper().close()
-    if rooms.cache_info().currsize:
-        rooms().close()
+    made: tuple[Any, ...] = jobs, keeper, rooms
+    for one in made:
+        if one.cache_info().currsize:
+            one().close()
     local.stop_all()
 
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 import streamlit as st
-from pydantic import ValidationError
 from streamlit.delta_generator import DeltaGenerator
 
 from core import entry
@@ -13,12 +12,11 @@ from core.labs.base.spec import Spec
 from core.report.scenes import who
 from core.runs.library import RunNotFoundError, RunSealedError
 from core.scene import Step
-from core.server.quotas import QuotaExceededError
 from core.store.filters import Filter
 from pages import addresses
 from pages.components import lab_page, recordings, run_view, session, side_by_side
 from pages.components.lab_page import FormPlaces
-from pages.components.run import problems
+from pages.components.session import problems
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
 from pages.components.widgets import short
@@ -90,11 +88,8 @@ def draw_start_summary(shown: run_view.Shown) -> DeltaGenerator:
     words, icon = ("Close", ":material/close:") if is_open else ("Change", ":material/edit:")
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="line"):
         model = str(getattr(spec, "model", ""))
-        about = (
-            [who(model).shown if one in (model, short(model)) else one for one in lab_page.page_of(lab).line(spec)[1:]]
-            if spec
-            else []
-        )
+        about = shown.lab_page.line(spec)[1:] if spec else []
+        about = [who(model).shown if one in (model, short(model)) else one for one in about]
         st.markdown(f":gray[{' · '.join(plain(shortened(one)) for one in (lab.title, *about) if one)}]")
         st.button(words, icon=icon, type="tertiary", key="change", on_click=turn)
         return st.container(width="content")
@@ -124,7 +119,7 @@ def form(lab: Lab) -> None:
             spec = lab.choose_models(spec, named, session.catalog().is_at_hand, session.runs().results)
             with waits("Counting the calls …"):
                 ready(lab.name, spec.model_dump_json())
-        except (ValidationError, ValueError, CallError) as error:
+        except (ValueError, CallError) as error:
             with below:
                 problems(error)
             spec = None
@@ -158,17 +153,11 @@ def start(lab: Lab, spec: Spec, query: dict[str, str]) -> None:
 
 
 def begin(lab: Lab, spec: Spec) -> str:
-    """Start a run and return its id; an empty string if there is a problem, which is reported."""
-    try:
-        with waits("Getting ready …"):
-            lab.check(spec)
-        for model in spec.models:
-            session.catalog().get(model)
-        run_id = session.runs().start(lab.name, spec, session.catalog().get)
-    except (CallError, ValueError, QuotaExceededError) as error:
-        problems(error)
-        return ""
-    st.session_state[BEGUN] = True
+    """Start a run that this page will show from its top, and return its id; an empty string if there is a problem,
+    which is reported.
+    """
+    run_id = session.begin(lab, spec)
+    st.session_state[BEGUN] = bool(run_id)
     return run_id
 
 

@@ -9,12 +9,15 @@ import asyncio
 import re
 import secrets
 from collections import Counter, OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core import policy
 from core.home import DataDirError
@@ -22,12 +25,6 @@ from core.server import instance, roles, usage
 from core.server.access import code_in, cookie_of, name_of_visitor
 from core.server.usage import NoFreePlaceError, Places, Rate, network_of
 from pages.connections import CONNECTIONS, FILES_OF_TAB, end_of
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 HEADERS = {
     # Streamlit's pages need inline styles and scripts, and create workers and images from memory. Nothing needs another
@@ -178,7 +175,7 @@ class Door:
     phones: that one answers to this name alone, and takes and gives no token.
     """
 
-    def __init__(self, app: App, phones_at: str = "") -> None:
+    def __init__(self, app: ASGIApp, phones_at: str = "") -> None:
         self._app, self._phones_at = app, phones_at
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -269,33 +266,32 @@ async def _has_access(scope: Scope, receive: Receive, send: Send) -> bool:
     """
     if not instance.is_required() or scope["path"] in (_HEALTH, instance.ROUTE):
         return True
-    may = instance.is_cookie(_cookie(scope, name := f"{ACCESS}_{_port(scope)}"))
+    may = instance.is_cookie(_cookie(scope, name := f"{ACCESS}_{port(scope)}"))
     asked = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
     given = [value for key, value in asked if key == "token"]
     if scope.get("method") in ("GET", "HEAD") and given and (may or instance.is_token(given[0])):
         rest = urlencode([(key, value) for key, value in asked if key != "token"])
         # Only one slash: after two, the next word would be read as the name of another machine.
         place = f"/{quote(scope['path'].lstrip('/'))}{'?' if rest else ''}{rest}"
-        headers = {"location": place, "cache-control": "no-store", "content-length": "0"}
+        headers = {**HEADERS, "location": place, "cache-control": "no-store"}
         if not may:
             headers["set-cookie"] = f"{name}={instance.cookie()}; {_rules(scope)}"
-        await _reply(send, 303, {**HEADERS, **headers}, "")
-    elif not may and "text/html" in _headers(scope).get("accept", ""):
-        page = _NO_TOKEN.replace("{port}", str(_port(scope)))
-        await _reply(send, 403, {**HEADERS, "content-type": "text/html; charset=utf-8"}, page)
+        await Response("", 303, headers)(scope, receive, send)
+    elif not may and "text/html" in Headers(scope=scope).get("accept", ""):
+        await HTMLResponse(_NO_TOKEN.replace("{port}", str(port(scope))), 403, HEADERS)(scope, receive, send)
     elif not may:
         await _refuse(scope, receive, send, "Open the address with the token, printed where this app was started.")
     return may and not given
 
 
-def _port(scope: Scope) -> int:
+def port(scope: Scope) -> int:
     """Return the port on which the request arrived."""
     return int((scope.get("server") or ("", 0))[1] or 0)
 
 
 def refusal(scope: Scope) -> str:
     """Return why a request is refused, in words for its sender; empty if it is let in."""
-    headers = _headers(scope)
+    headers = Headers(scope=scope)
     asked = headers.get("host", "")
     host = _name(f"//{asked}")
     if PHONES in scope and host != scope[PHONES]:
@@ -336,17 +332,13 @@ def _no_upload(path: str, headers: Mapping[str, str]) -> str:
     return ""
 
 
-def _headers(scope: Scope) -> dict[str, str]:
-    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-
-
 def _introduced(scope: Scope, reply: dict[bytes, bytes]) -> dict[str, str]:
     """Return the headers that give a browser its cookie, if the reply is a page and the browser has no valid cookie
     yet.
     """
     if scope["type"] != "http" or not reply.get(b"content-type", b"").startswith(b"text/html"):
         return {}
-    given = _given(scope)
+    given = _cookie(scope, COOKIE)
     if code_in(given) or ((policy.is_hosted() or PHONES in scope) and not _NEW_COOKIES.take(_address(scope))):
         return {}
     # Earlier versions did not sign the code, and a key may be lost. A browser keeps its code, and with it the person's
@@ -360,26 +352,17 @@ def _introduced(scope: Scope, reply: dict[bytes, bytes]) -> dict[str, str]:
 def _rules(scope: Scope) -> str:
     """Return the attributes of our cookies."""
     # Lax: visitors who follow a link from another site are still recognised.
-    return f"Path=/; Max-Age={_KEPT_SECONDS}; HttpOnly; SameSite=Lax{'; Secure' if _is_sealed(scope) else ''}"
-
-
-def _given(scope: Scope) -> str:
-    """Return the visitor's cookie as the browser sent it; empty if it sent none."""
-    return _cookie(scope, COOKIE)
+    return f"Path=/; Max-Age={_KEPT_SECONDS}; HttpOnly; SameSite=Lax{'; Secure' if is_sealed(scope) else ''}"
 
 
 def _cookie(scope: Scope, name: str) -> str:
     """Return the cookie of that name as the browser sent it; empty if it sent none."""
-    try:
-        known = SimpleCookie(_headers(scope).get("cookie", "")).get(name)
-    except CookieError:
-        known = None
-    return known.value if known is not None else ""
+    return HTTPConnection(scope).cookies.get(name, "")
 
 
 def _visitor(scope: Scope) -> str:
     """Return the name of the visitor who sent the request. Those without our cookie share one name per network."""
-    if code := code_in(_given(scope)):
+    if code := code_in(_cookie(scope, COOKIE)):
         return name_of_visitor(code)
     return f"at {network_of(_address(scope))}"
 
@@ -391,14 +374,14 @@ def _address(scope: Scope) -> str:
     return str((scope.get("client") or ("?",))[0])
 
 
-def _is_sealed(scope: Scope) -> bool:
+def is_sealed(scope: Scope) -> bool:
     """Whether the browser uses TLS, to us or to a proxy in front of us."""
-    return "https" in (scope.get("scheme"), _headers(scope).get("x-forwarded-proto"))
+    return "https" in (scope.get("scheme"), Headers(scope=scope).get("x-forwarded-proto"))
 
 
 def _secure(scope: Scope, name: bytes, value: bytes) -> bytes:
     """Return the value of one of Streamlit's headers; under TLS its cookies are marked Secure."""
-    is_open = name.lower() == b"set-cookie" and _is_sealed(scope) and b"secure" not in value.lower()
+    is_open = name.lower() == b"set-cookie" and is_sealed(scope) and b"secure" not in value.lower()
     return value + b"; Secure" if is_open else value
 
 
@@ -414,11 +397,4 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, words: str, status
         await receive()
         await send({"type": "websocket.close", "code": 1008, "reason": words[:100]})
         return
-    plain = {"content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff"}
-    await _reply(send, status, plain, f"{words}\n")
-
-
-async def _reply(send: Send, status: int, headers: Mapping[str, str], body: str) -> None:
-    encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": status, "headers": encoded})
-    await send({"type": "http.response.body", "body": body.encode()})
+    await PlainTextResponse(f"{words}\n", status, {"x-content-type-options": "nosniff"})(scope, receive, send)

@@ -44,12 +44,6 @@ FAULTS_SHOWN = {"", "models"}
 """Pages that say which extensions could not be loaded, by address."""
 
 
-def _faults() -> None:
-    """Say which extensions could not be loaded, and why. Their words are shown as text."""
-    for fault in extensions.faults()[:MOST_FAULTS]:
-        st.warning(plain(str(fault)), icon=":material/extension_off:")
-
-
 def _drawn(lab: Lab) -> Callable[[], None]:
     def draw() -> None:
         from pages.lab import draw
@@ -110,7 +104,9 @@ def main() -> None:
         session.draw_notices()
         if is_in or session.is_open_to_all(page.url_path):
             if page.url_path in FAULTS_SHOWN and (session.visitor().is_host or not policy.is_hosted()):
-                _faults()
+                # Their words are shown as text.
+                for fault in extensions.faults()[:MOST_FAULTS]:
+                    st.warning(plain(str(fault)), icon=":material/extension_off:")
             page.run()
         else:
             session.draw_refusal()

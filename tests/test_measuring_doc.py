@@ -13,6 +13,7 @@ from core.events import ModelAnswer
 from core.labs.ask import metrics as ask
 from core.labs.ask import parse as ask_parse
 from core.labs.ask.qualification import judge
+from core.labs.ask.records import CounterfactualPair
 from core.labs.check import mask
 from core.labs.check import metrics as check
 from core.labs.check import parse as check_parse
@@ -84,7 +85,7 @@ def ask_reading(cells: dict[str, str], rules: str) -> object:
     counterfactual = ask_parse.counterfactual(text, task, rules)
     return (
         [counterfactual.context, counterfactual.response_1, counterfactual.response_2]
-        if isinstance(counterfactual, ask_parse.Pair)
+        if isinstance(counterfactual, CounterfactualPair)
         else counterfactual
     )
 

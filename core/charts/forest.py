@@ -431,6 +431,22 @@ def leader_takeaway(table: DataFrame, what: str, things: str) -> str:
     return " ".join(said)
 
 
+def drawing(
+    things: str,
+    axis: Callable[[str], str] = lambda choice: choice,
+    kind: Callable[[str], Kind] = lambda choice: "share",
+    say: Callable[[DataFrame, str, str], str] = takeaway,
+) -> dict[str, Callable[..., Any]]:
+    """Return what a picture of such lines declares besides its table: how a choice is drawn and printed, with this
+    `axis` and `kind`, and what its sentence says.
+    """
+    return {
+        "draw": lambda table, choice, theirs: forest(table, axis(choice), things, theirs, kind(choice)),
+        "code": lambda table, choice, file: code(file, axis(choice), kind(choice)),
+        "takeaway": lambda table, choice: say(table, axis(choice), things),
+    }
+
+
 def _name(row: Any, task: str) -> str:
     name = str(row["label"]).partition(". ")[2]
     return name.removesuffix(f" · {task}")

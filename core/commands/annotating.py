@@ -201,11 +201,9 @@ def _scheme(name: str) -> Scheme:
     found = next((one for one in known if one.name == name or (not name and len(known) == 1)), None)
     if found is None:
         names = ", ".join(one.name for one in known)
-        raise click.UsageError(
-            f"Name one of your label schemes with --scheme: {names}."
-            if known
-            else f"There is no label scheme yet. Write {path()}; `labels` prints an example."
-        )
+        if names:
+            raise click.UsageError(f"Name one of your label schemes with --scheme: {names}.")
+        raise click.UsageError(f"There is no label scheme yet. Write {path()}; `labels` prints an example.")
     return found
 
 

@@ -3,6 +3,7 @@ full of robots' runs.
 """
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -20,7 +21,6 @@ from zlib import crc32
 import click
 
 from .. import entry, home, optional
-from ..events import CallError
 from ..labs.base.lab import Lab
 from ..labs.base.spec import Spec
 from ..package_data import ROOT
@@ -29,7 +29,7 @@ from ..runs.driver import Driver
 from ..runs.engine import RunRequest, new_id
 from ..store.event_rows import TRIAL
 from ..studies import plan
-from .run_output import BAD_INPUT, DONE
+from .run_output import BAD_INPUT, DONE, ProgressLine
 
 _FIRST_PORT = 8501
 _PORTS = 100
@@ -67,19 +67,9 @@ def _open(path: Path, port: int | None) -> int:
 @click.argument("part", type=click.Choice(list(optional.PARTS)))
 def _setup(part: str) -> int:
     wanted = optional.PARTS[part]
-    tenths = 0
-
-    def progress(done: int, size: int) -> None:
-        nonlocal tenths
-        if wanted.files and done * 10 >= (tenths + 1) * size > 0:
-            tenths = done * 10 // size
-            print(f"{done / 1e6:.0f} of {size / 1e6:.0f} MB")
-
-    try:
-        where = entry.install_part(wanted, print, progress)
-    except CallError as error:
-        print(error.message, error.hint, sep="\n" if error.hint else "", file=sys.stderr)
-        return BAD_INPUT
+    with contextlib.closing(ProgressLine()) as line:
+        # pip prints its own progress.
+        where = entry.install_part(wanted, print, line if wanted.files else lambda done, size: None)
     print(f"{wanted.title}: ready in {where}")
     return DONE
 

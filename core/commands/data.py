@@ -1,7 +1,6 @@
 """`data` and `prompts`: the data sets that can be downloaded, and the papers' prompts that can be read."""
 
-import sys
-import threading
+import contextlib
 from pathlib import Path
 
 import click
@@ -12,7 +11,7 @@ from ..datasets import get
 from ..datasets.registry import sources
 from ..text.display import count_noun
 from ..text.templates import PaperPromptError, PaperPrompts, home_folder
-from .run_output import DONE, aligned
+from .run_output import DONE, ProgressLine, aligned
 
 
 @click.group("data", invoke_without_command=True, help="List the data sets that can be downloaded, or download one.")
@@ -36,39 +35,10 @@ def _get(name: str, is_agreed: bool) -> int:
     print(*get.about(source, expected), *(f"  {line}" for line in get.about_files(expected)), sep="\n", flush=True)
     if not is_agreed:
         click.confirm("Download it?", abort=True)
-    line = _Line()
-    try:
-        folder = get.get(source, line, threading.Event(), expected)
-    finally:
-        line.end()
+    with contextlib.closing(ProgressLine()) as line:
+        folder = get.get(source, line, expected=expected)
     print(f"{source.title} is in {folder}")
     return DONE
-
-
-class _Line:
-    """Shows progress on one line of the terminal or, if standard error is not a terminal, a line for each tenth."""
-
-    def __init__(self) -> None:
-        self._shown = -1
-        self._is_terminal = sys.stderr.isatty()
-
-    def __call__(self, done: int, size: int) -> None:
-        """Show that `done` of `size` bytes have arrived; `size` is 0 if it is not known."""
-        share = int(100 * done / size) if size else done // 10**6
-        step = share if self._is_terminal else share - share % 10
-        if step == self._shown:
-            return
-        self._shown = step
-        words = f"{get.mb(done)} of {get.mb(size)}" if size else get.mb(done)
-        if done == size:
-            words += "; checking and unpacking …"
-        print(f"\r{words}" if self._is_terminal else words, end="" if self._is_terminal else "\n", file=sys.stderr)
-        sys.stderr.flush()
-
-    def end(self) -> None:
-        """End the progress line."""
-        if self._is_terminal and self._shown >= 0:
-            print(file=sys.stderr)
 
 
 # `prompts` says which of the papers' prompts you have; `prompts read` reads them from the authors' repositories.

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, TypeVar
 import click
 
 from .. import entry, home, journal
+from ..datasets.get import mb
 from ..datasets.items import Loaded
 from ..events import Event, Failed, Recorded, Scored, Started, Token
 from ..journal import Journal, JournalFullError, JournalInUseError
@@ -217,6 +218,32 @@ def open_fresh_index() -> Iterator[Store]:
             index(store, home.journals())
             index(store, home.recordings(), recordings=True)
         yield store
+
+
+class ProgressLine:
+    """Shows progress on one line of the terminal or, if standard error is not a terminal, a line for each tenth."""
+
+    def __init__(self) -> None:
+        self._shown = -1
+        self._is_terminal = sys.stderr.isatty()
+
+    def __call__(self, done: int, size: int) -> None:
+        """Show that `done` of `size` bytes have arrived; `size` is 0 if it is not known."""
+        share = int(100 * done / size) if size else done // 10**6
+        step = share if self._is_terminal else share - share % 10
+        if step == self._shown:
+            return
+        self._shown = step
+        words = f"{mb(done)} of {mb(size)}" if size else mb(done)
+        if done == size:
+            words += "; checking and unpacking …"
+        print(f"\r{words}" if self._is_terminal else words, end="" if self._is_terminal else "\n", file=sys.stderr)
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        """End the progress line."""
+        if self._is_terminal and self._shown >= 0:
+            print(file=sys.stderr)
 
 
 BEFORE = {"panel": "  ", "remark": "  ", "note": "  ", "card": "  ", "more": "  - ", "doubt": "  - "}

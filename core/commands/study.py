@@ -469,14 +469,10 @@ def as_text(rows: list[Row], form: str | None = None) -> Iterable[str]:
             continue
         printed = [f"  {line}" for line in run_output.aligned(lines)]
         if width and max(map(len, printed)) > width:
-            printed = [
-                line
-                for name, *row in lines[1:]
-                for line in (
-                    f"  {name}",
-                    *(f"    {column}: {cell}" for column, cell in zip(columns, row, strict=True) if cell),
-                )
-            ]
+            printed = []
+            for name, *row in lines[1:]:
+                named = zip(columns, row, strict=True)
+                printed += [f"  {name}", *(f"    {column}: {cell}" for column, cell in named if cell)]
         yield from printed
         yield from (f"  {line}" for line in _about_printed(of_table))
         if is_wide:

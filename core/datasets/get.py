@@ -11,7 +11,6 @@ import json
 import shutil
 import stat
 import tarfile
-import threading
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -258,31 +257,25 @@ def mb(size: int) -> str:
 
 
 def get(
-    source: Source,
-    progress: Progress = lambda done, size: None,
-    stop: threading.Event | None = None,
-    expected: list[ExpectedFile] | None = None,
+    source: Source, progress: Progress = lambda done, size: None, expected: list[ExpectedFile] | None = None
 ) -> Path:
     """Download `source` into its folder, unless the folder exists already, and return the folder. Blocks. Resumes an
-    interrupted download. Setting `stop` from another thread ends it; `expected` is the result of `list_files`, if it
-    was called before.
+    interrupted download. `expected` is the result of `list_files`, if it was called before.
 
-    Raises DownloadError, DownloadStoppedError and DiskFullError.
+    Raises DownloadError, DiskFullError and what `progress` raises.
     """
     if source.is_here:
         return source.folder
     place = home() / "downloads" / source.name
     with _alone(source, place):
         try:
-            return _get(source, place, progress, stop, list_files(source) if expected is None else expected)
+            return _get(source, place, progress, list_files(source) if expected is None else expected)
         except OSError as error:
             reason = error.strerror or str(error)
             raise failure("unwritten", title=source.title, folder=place, reason=reason) from None
 
 
-def _get(
-    source: Source, place: Path, progress: Progress, stop: threading.Event | None, expected: list[ExpectedFile]
-) -> Path:
+def _get(source: Source, place: Path, progress: Progress, expected: list[ExpectedFile]) -> Path:
     total = sum(one.size for one in expected if one.size) if all(one.size for one in expected) else 0
     before = 0
     parts: list[Path] = []
@@ -290,7 +283,7 @@ def _get(
     for one in expected:
         wanted, part = _wanted(source, one.url), place / _part(one)
         part.parent.mkdir(parents=True, exist_ok=True)
-        fetch(wanted, one.size, part, lambda done, size, before=before: progress(before + done, total), stop)  # type: ignore[misc]
+        fetch(wanted, one.size, part, lambda done, size, before=before: progress(before + done, total))  # type: ignore[misc]
         digest = check(wanted, part, one.size, None)
         if one.sha256 not in (None, digest):
             part.unlink()

@@ -252,29 +252,26 @@ def _zipped(data: bytes) -> _Samples:
         chunks.setdefault((match["sample"], match["part"]), []).append((int(match["start"]), named[match[0]]))
     if not samples:
         raise DatasetError("The log holds no samples. Inspect leaves them out with --no-log-samples.")
-    for member in samples:
 
-        def unpacked(member: zipfile.ZipInfo) -> bytes:
-            nonlocal left
-            if left <= 0:
-                raise _FieldError("sample", f"the log takes more than {LARGEST_UNPACKED // files.MB} MB unpacked")
-            found = _unpacked(data, archive, member)
-            left -= len(found)
-            return found
+    def unpacked(member: zipfile.ZipInfo) -> bytes:
+        nonlocal left
+        if left <= 0:
+            raise _FieldError("sample", f"the log takes more than {LARGEST_UNPACKED // files.MB} MB unpacked")
+        found = _unpacked(data, archive, member)
+        left -= len(found)
+        return found
+
+    def listed(folder: str, part: str) -> list[Any]:
+        held = sorted(chunks.get((folder, part), ()), key=itemgetter(0))
+        return [one for _, chunk in held for one in _loaded(unpacked(chunk), part, list)]
+
+    for member in samples:
 
         def reading(member: zipfile.ZipInfo = member) -> _Answer:
             sample = _loaded(unpacked(member), "sample")
             folder, _, is_whole = member.filename.rpartition("/sample.json")
             if folder and not is_whole:
-                parts = {
-                    part: [
-                        one
-                        for _, chunk in sorted(chunks.get((folder, part), ()), key=itemgetter(0))
-                        for one in _loaded(unpacked(chunk), part, list)
-                    ]
-                    for part in ("messages", "attachments")
-                }
-                sample |= _joined(sample, parts["messages"], parts["attachments"])
+                sample |= _joined(sample, listed(folder, "messages"), listed(folder, "attachments"))
             return _inspect(sample, log)
 
         yield member.filename.removeprefix("samples/").removesuffix(".json").removesuffix("/sample"), reading

@@ -330,12 +330,10 @@ def _read(
     # Members of objects count as columns too.
     most, dropped = set(islice(names, MOST_EXTRA)), max(0, len(names) - MOST_EXTRA)
     if dropped:
-        rows = [
-            row.model_copy(update={"extra": tuple(one for one in row.extra if one[0] in most)})
-            if isinstance(row, Item)
-            else row
-            for row in rows
-        ]
+        for at, row in enumerate(rows):
+            if isinstance(row, Item):
+                extra = tuple(one for one in row.extra if one[0] in most)
+                rows[at] = row.model_copy(update={"extra": extra})
     return DrawnRows(rows, found["of"] - len(faults), found["dropped"] + dropped)
 
 

@@ -224,11 +224,6 @@ def read(
     return (items if seed is None else _shuffled(items, seed))[:limit], loaded_record(dataset.name, len(items), rows)
 
 
-def size(name: str, path: str | Path | None, split: Split | None) -> int:
-    """Return the number of items in a data set. Raises DatasetError."""
-    return len(read(name, path, split, None, None)[0])
-
-
 class _Held(NamedTuple):
     """The content of a data set, and the state of its files and folders when they were read."""
 
@@ -390,7 +385,7 @@ class OnData(Spec):
         if own.is_own(self.dataset):
             held = own.size(self.dataset, self.task, self.columns)
         else:
-            held = size(self.dataset, self.path, self.split)
+            held = len(read(self.dataset, self.path, self.split, None, None)[0])
         return held if self.limit is None else min(held, self.limit)
 
     def part(self, size: int) -> range:

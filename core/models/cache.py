@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -23,6 +23,7 @@ from ..events import Asked, Event, Model, ModelAnswer, OnText, Request
 from ..runs.fairness import WHOSE
 from ..transcript import Call, transcript
 from . import errors
+from .endpoint import Endpoint
 from .ids import GIVEN
 
 log = logging.getLogger(__name__)
@@ -198,14 +199,6 @@ def repeatable(request: Request, sent: Mapping[str, Any] | None = None) -> bool:
     return request.sampling.temperature == 0 or request.sampling.seed is not None
 
 
-@runtime_checkable
-class _Sending(Protocol):
-    """A model that is asked over HTTP, and knows which parameters it would send."""
-
-    def would_send(self, request: Request) -> dict[str, Any]:
-        """The parameters that would be sent for this request now, in the form of `ModelAnswer.sent`."""
-
-
 class Cached:
     """`model` behind the cache. An answer from the cache is marked `cached`; its `seconds` are those of the look-up.
 
@@ -226,14 +219,11 @@ class Cached:
 
     async def cached_answer(self, request: Request) -> ModelAnswer | None:
         """The cached answer to the request, or None."""
-        sent = self._would_send(request)
+        sent = self.model.would_send(request) if isinstance(self.model, Endpoint) else {}
         if not repeatable(request, sent):
             return None
         key = key_of(request, self.id, self._account, sent)
         return await asyncio.get_running_loop().run_in_executor(self._cache.thread, self._cache.get, key)
-
-    def _would_send(self, request: Request) -> dict[str, Any]:
-        return self.model.would_send(request) if isinstance(self.model, _Sending) else {}
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         """The cached answer, or a new one, which is then cached if the request is `repeatable`."""
@@ -246,7 +236,7 @@ class Cached:
             return kept.model_copy(update=news)
         answer = await self.model.answer(request, on_text)
         # A parameter that was refused in this very call was not sent.
-        sent = answer.sent if isinstance(self.model, _Sending) else {}
+        sent = answer.sent if isinstance(self.model, Endpoint) else {}
         if not repeatable(request, sent):
             return answer
         key = key_of(request, self.id, self._account, sent)

@@ -86,28 +86,43 @@ async def find_capabilities(model: Model, on_call: Callable[[str], None] = lambd
     if is_control(model.id):
         return Capabilities(model=model.id, answers=True, thinks="no")
     inner = unwrapped(model)
-    asked = _Asked(inner, on_call)
-    first = await asked.ask("whether it answers", "What is 17 + 25? Answer with the number alone.", max_tokens=200)
+    results: list[ModelAnswer | CallError] = []
+
+    async def ask(
+        what: str, question: str, max_tokens: int, top_logprobs: int | None = None, **request: Any
+    ) -> ModelAnswer | CallError:
+        """Make one call with every common setting; returns its answer, or why there is none."""
+        on_call(what)
+        sampling = Sampling(
+            temperature=0.0, top_p=0.95, seed=7, stop=("\nQuestion:",), max_tokens=max_tokens, top_logprobs=top_logprobs
+        )
+        messages = (Message(role="system", content="Answer briefly."), Message(role="user", content=question))
+        asked = Request(role="trial", model=inner.id, messages=messages, sampling=sampling, **request)
+        try:
+            results.append(await inner.answer(asked, ignore_text))
+        except CallError as failure:
+            results.append(failure)
+        return results[-1]
+
+    first = await ask("whether it answers", "What is 17 + 25? Answer with the number alone.", max_tokens=200)
     if not isinstance(first, ModelAnswer):
         return Capabilities(model=model.id, calls=1, problem=f"{first.message} {first.hint}".strip())
-    riddle = await asked.ask(
+    riddle = await ask(
         "whether it thinks",
         "Mia has 4 brothers and 1 sister. How many sisters does each of her brothers have? Answer with a number alone.",
         max_tokens=400,
     )
     numbers = "Write the numbers from one to sixty in words, separated by commas."
-    long = await asked.ask("how fast it is", numbers, max_tokens=250)
-    schema = await asked.ask(
-        "JSON schema", "Describe Norway. Answer in JSON.", max_tokens=200, request={"json_schema": _SCHEMA}
-    )
-    logprobs = await asked.ask("log probabilities", "Is ice cold? Answer yes or no.", max_tokens=5, top_logprobs=5)
-    tools = await asked.ask("tools", "How high is Ben Nevis? Look it up.", max_tokens=200, request={"tools": (_TOOL,)})
-    answers = [one for one in asked.results if isinstance(one, ModelAnswer)]
+    long = await ask("how fast it is", numbers, max_tokens=250)
+    schema = await ask("JSON schema", "Describe Norway. Answer in JSON.", max_tokens=200, json_schema=_SCHEMA)
+    logprobs = await ask("log probabilities", "Is ice cold? Answer yes or no.", max_tokens=5, top_logprobs=5)
+    tools = await ask("tools", "How high is Ben Nevis? Look it up.", max_tokens=200, tools=(_TOOL,))
+    answers = [one for one in results if isinstance(one, ModelAnswer)]
     # What the connection has learned; nothing for a model that is not behind a server.
     traits = inner.connection.traits(inner.model) if isinstance(inner, Endpoint) else Traits()
     return Capabilities(
         model=model.id,
-        calls=len(asked.results),
+        calls=len(results),
         answers=True,
         thinks=_thinks([one for one in (first, riddle, long) if isinstance(one, ModelAnswer)]),
         refused=tuple(name for name in _SETTINGS if name in traits.refused),
@@ -121,40 +136,6 @@ async def find_capabilities(model: Model, on_call: Callable[[str], None] = lambd
         prompt_tokens=_total([one.usage.prompt_tokens for one in answers]),
         completion_tokens=_total([one.usage.completion_tokens for one in answers]),
     )
-
-
-class _Asked:
-    """The calls of one test, and their results."""
-
-    def __init__(self, model: Model, on_call: Callable[[str], None]) -> None:
-        self._model = model
-        self._on_call = on_call
-        self.results: list[ModelAnswer | CallError] = []
-
-    async def ask(
-        self,
-        what: str,
-        question: str,
-        max_tokens: int,
-        top_logprobs: int | None = None,
-        request: dict[str, Any] | None = None,
-    ) -> ModelAnswer | CallError:
-        """Make one call with every common setting; returns its answer, or why there is none."""
-        self._on_call(what)
-        sampling = Sampling(
-            temperature=0.0, top_p=0.95, seed=7, stop=("\nQuestion:",), max_tokens=max_tokens, top_logprobs=top_logprobs
-        )
-        messages = (Message(role="system", content="Answer briefly."), Message(role="user", content=question))
-        result: ModelAnswer | CallError
-        try:
-            result = await self._model.answer(
-                Request(role="trial", model=self._model.id, messages=messages, sampling=sampling, **(request or {})),
-                ignore_text,
-            )
-        except CallError as failure:
-            result = failure
-        self.results.append(result)
-        return result
 
 
 def _holds(result: ModelAnswer | CallError, shows: Callable[[ModelAnswer], bool]) -> bool | None:

@@ -339,9 +339,6 @@ class Connection:
         self.throttle = Throttle(*config.calls_at_once)
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, openai.AsyncOpenAI] = WeakKeyDictionary()
 
-    def __repr__(self) -> str:
-        return f"Connection({self.config.name!r}, {self.config.base_url!r})"
-
     def client(self) -> openai.AsyncOpenAI:
         """The client of the running event loop."""
         loop = asyncio.get_running_loop()

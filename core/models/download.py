@@ -25,7 +25,9 @@ from ..events import CallError, Frozen
 from .errors import failure
 
 Progress = Callable[[int, int], None]
-"""Called with the bytes received and the bytes in all (0 if the server does not say)."""
+"""Called with the bytes received and the bytes in all (0 if the server does not say), before each block is written.
+What it raises ends the download, which can be resumed.
+"""
 
 _BLOCK = 1 << 20
 """Bytes after which data are written and the stop is checked; on a slow line the library's 10 MB take minutes."""
@@ -94,18 +96,13 @@ def hub() -> str:
     return (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")
 
 
-def download(
-    model: HubModel,
-    folder: Path,
-    progress: Progress = lambda done, size: None,
-    stop: threading.Event | None = None,
-) -> Path:
+def download(model: HubModel, folder: Path, progress: Progress = lambda done, size: None) -> Path:
     """Download `model` to `<folder>/<name>.gguf`. Blocks: for use in a thread, one for each model (`Fetches`). Resumes
     an earlier download that stopped.
 
     The file gets its name only when it is complete and checked; until then it is `<name>.gguf.part`. A file in the
-    hub's own cache on this machine is copied from there. `stop` ends the download from another thread. Raises
-    DownloadError, DownloadStoppedError and DiskFullError.
+    hub's own cache on this machine is copied from there. Raises DownloadError, DiskFullError, and what `progress`
+    raises.
     """
     from huggingface_hub import hf_hub_url
 
@@ -123,7 +120,7 @@ def download(
     else:
         about = remote(wanted)
         size, sha256 = about.size if about.size is not None else size, sha256 or about.sha256
-        fetch(wanted, size, part, progress, stop)
+        fetch(wanted, size, part, progress)
     check(wanted, part, size, sha256)
     with part.open("rb") as file:
         if file.read(4) != b"GGUF":
@@ -132,14 +129,9 @@ def download(
     return target
 
 
-def download_folder(
-    model: HubFolder,
-    folder: Path,
-    progress: Progress = lambda done, size: None,
-    stop: threading.Event | None = None,
-) -> Path:
+def download_folder(model: HubFolder, folder: Path, progress: Progress = lambda done, size: None) -> Path:
     """Download the files of `model` that are missing in `folder` or are not the right ones, and return the folder.
-    Blocks, resumes, stops and raises like `download`; `progress` is about all files together.
+    Blocks, resumes and raises like `download`; `progress` is about all files together.
     """
     from huggingface_hub import hf_hub_url
 
@@ -156,7 +148,7 @@ def download_folder(
             if cached is not None:
                 _copy(wanted, file.size_bytes, cached, part, advance)
             else:
-                fetch(wanted, file.size_bytes, part, advance, stop)
+                fetch(wanted, file.size_bytes, part, advance)
             check(wanted, part, file.size_bytes, file.sha256)
             os.replace(part, target)
         before += file.size_bytes
@@ -211,15 +203,9 @@ def _about(url: str) -> Remote:
     return Remote(int(length) if length.isdecimal() else None, None, tag)
 
 
-def fetch(
-    wanted: DownloadRequest,
-    size: int | None,
-    part: Path,
-    progress: Progress = lambda done, size: None,
-    stop: threading.Event | None = None,
-) -> None:
+def fetch(wanted: DownloadRequest, size: int | None, part: Path, progress: Progress) -> None:
     """Download into the file `part` up to its full length, `size` bytes, resuming where it ended before; without a size
-    it begins again. Raises DownloadError, DownloadStoppedError and DiskFullError, and OSError for the disk: `part` is
+    it begins again. Raises DownloadError and DiskFullError, OSError for the disk, and what `progress` raises: `part` is
     kept.
     """
     from huggingface_hub import constants
@@ -237,7 +223,7 @@ def fetch(
         with part.open("ab") as out:
             # After a cut, the hub's address is asked again, not the one that it redirected to: that one is signed for
             # an hour.
-            bar: Any = _steps(wanted, have, size or 0, progress, stop or threading.Event())
+            bar: Any = _steps(wanted, have, size or 0, progress)
             try:
                 http_get(
                     wanted.url,
@@ -295,7 +281,7 @@ def _server(url: str) -> str:
     return hub() if _on_hub(url) else "/".join(url.split("/")[:3])
 
 
-def _steps(wanted: DownloadRequest, have: int, size: int, progress: Progress, stop: threading.Event) -> type[object]:
+def _steps(wanted: DownloadRequest, have: int, size: int, progress: Progress) -> type[object]:
     """A class that the library uses as a progress bar: it reports each block's length before the block is written."""
 
     class Steps:
@@ -312,8 +298,6 @@ def _steps(wanted: DownloadRequest, have: int, size: int, progress: Progress, st
             pass
 
         def update(self, length: int) -> None:
-            if stop.is_set():
-                raise failure("stopped", title=wanted.title, mb=self.done / 1e6)
             self.done += length
             if wanted.most is not None and self.done > wanted.most:
                 raise failure("endless", title=wanted.title, mb=wanted.most / 1e6)
@@ -394,7 +378,7 @@ class Fetch:
 class Fetches(Generic[What]):
     """The process's downloads of one kind, by name. `get` downloads one, and returns the file or folder."""
 
-    def __init__(self, get: Callable[[What, Progress, threading.Event], Path]) -> None:
+    def __init__(self, get: Callable[[What, Progress], Path]) -> None:
         self._get = get
         self._by_name: dict[str, Fetch] = {}
         self._turn = threading.Lock()
@@ -416,11 +400,13 @@ class Fetches(Generic[What]):
 
     def _run(self, what: What, fetch: Fetch) -> None:
         def progress(done: int, size: int) -> None:
+            if fetch.stop.is_set():
+                raise failure("stopped", title=what.title, mb=fetch.done / 1e6)
             fetch.done, fetch.size = done, size
 
         try:
-            fetch.downloaded = self._get(what, progress, fetch.stop)
-        except CallError as failure:
-            fetch.failure = failure
+            fetch.downloaded = self._get(what, progress)
+        except CallError as ended:
+            fetch.failure = ended
         except OSError as error:
             fetch.failure = CallError(f"{what.title} could not be written: {error.strerror}.")

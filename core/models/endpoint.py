@@ -148,12 +148,8 @@ class Endpoint:
         self.streams = streams
         self.id = f"{connection.config.name}/{model}"
 
-    def __repr__(self) -> str:
-        return f"Endpoint({self.id!r})"
-
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         """Ask, once it is this call's turn. `seconds` are those of the try that succeeded."""
-        client = self.connection.client()
         config = self.connection.config
         passed_on = _PassedOn(on_text)
         async with self.connection.throttle.turns.turn():
@@ -166,7 +162,7 @@ class Endpoint:
                 async with limit:
                     with self.connection.queued(limit) as begin:
                         passed_on.begin = begin
-                        return await self._persist(client, request, passed_on, limit)
+                        return await self._persist(request, passed_on, limit)
             except TimeoutError:
                 if not limit.expired():
                     raise
@@ -176,9 +172,7 @@ class Endpoint:
         """The parameters that would be sent for this request now, in the form of `ModelAnswer.sent`."""
         return _sent(self._parameters(request), self.connection.traits(self.model), request)
 
-    async def _persist(
-        self, client: openai.AsyncOpenAI, request: Request, passed_on: _PassedOn, limit: asyncio.Timeout
-    ) -> ModelAnswer:
+    async def _persist(self, request: Request, passed_on: _PassedOn, limit: asyncio.Timeout) -> ModelAnswer:
         """Try until it succeeds, fails for good, or a further wait would exceed the time limit."""
         config = self.connection.config
         loop = asyncio.get_running_loop()
@@ -189,7 +183,7 @@ class Endpoint:
         while True:
             parameters = self._parameters(request, left_out)
             sent = await self.connection.throttle.open()
-            outcome = await self._try(client, request, parameters, passed_on, grown)
+            outcome = await self._try(request, parameters, passed_on, grown)
             if isinstance(outcome, ModelAnswer):
                 self.connection.throttle.answered(sent)
                 if left_out:
@@ -221,7 +215,7 @@ class Endpoint:
             wait = _wait(outcome, tries, config.backoff)
             hopeless = not outcome.may_pass or tries >= config.retries
             if hopeless or loop.time() + wait > deadline:
-                raise await self._completed(client, outcome)
+                raise await self._completed(outcome)
             tries += 1
             passed_on.again()
             log.info("%s: %s, try %d in %.1f s", self.id, type(outcome).__name__, tries + 1, wait)
@@ -237,12 +231,7 @@ class Endpoint:
             log.log(level, "%s is asked in another form from now on; %s", self.id, ", ".join(told))
 
     async def _try(
-        self,
-        client: openai.AsyncOpenAI,
-        request: Request,
-        parameters: dict[str, Any],
-        passed_on: _PassedOn,
-        grown: bool,
+        self, request: Request, parameters: dict[str, Any], passed_on: _PassedOn, grown: bool
     ) -> ModelAnswer | CallError | _Changed | str:
         """Make one call; returns its answer, its failure, what was learned for another try, or a parameter to leave out
         of that try. `grown`: its room for thinking was changed before.
@@ -255,6 +244,7 @@ class Endpoint:
         reply = Reply(request.sampling.stop, traits.thinks)
         turns = _turns(request, traits.system_role)
         try:
+            client = self.connection.client()
             async with aclosing(stream_pieces(client, self.model, turns, parameters, reply)) as pieces:
                 async for piece in pieces:
                     if len(config.secret) >= 12 and any(config.secret in part for part in reply.everything()):
@@ -300,12 +290,7 @@ class Endpoint:
         )
 
     def _refusal(
-        self,
-        error: openai.APIStatusError,
-        request: Request,
-        parameters: dict[str, Any],
-        traits: Traits,
-        grown: bool,
+        self, error: openai.APIStatusError, request: Request, parameters: dict[str, Any], traits: Traits, grown: bool
     ) -> CallError | _Changed | str:
         """What to change after an HTTP error, or the failure if nothing can be done. `traits` are those with which the
         call was sent: another call may have learned more meanwhile.
@@ -351,14 +336,14 @@ class Endpoint:
             news["room"] = min(-(-2 * reply.reasoning_tokens // 500) * 500, MOST_ROOM)
         return news
 
-    async def _completed(self, client: openai.AsyncOpenAI, failure: CallError) -> CallError:
+    async def _completed(self, failure: CallError) -> CallError:
         """`failure`; if the model does not exist, with the names of those that do."""
         if not isinstance(failure, ModelNotFoundError):
             return failure
         config = self.connection.config
         try:
             async with asyncio.timeout(LISTING_TIMEOUT):
-                names = await listed_names(client, config)
+                names = await listed_names(self.connection.client(), config)
         except (CallError, TimeoutError):
             return failure
         return error_mapping.no_such_model(config, self.model, names) if names else failure

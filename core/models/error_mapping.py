@@ -141,14 +141,11 @@ def no_such_model(config: EndpointConfig, model: str, names: Iterable[str], word
     """The failure for a model that does not exist. `names` are the server's models, as far as they are known; the hint
     gives the nearest.
     """
+    preset = config.known_server()
     hint = did_you_mean(model, sorted(names))
-    if not hint:
-        preset = config.known_server()
-        hint = (
-            f"Fetch it: `ollama pull {model}`."
-            if preset is not None and preset.title == "Ollama"
-            else "Press Test connection on the Models page to see which models the server has."
-        )
+    if not hint and preset is not None and preset.title == "Ollama":
+        hint = f"Fetch it: `ollama pull {model}`."
+    hint = hint or "Press Test connection on the Models page to see which models the server has."
     return failure("no_such_model", name=config.name, model=model, said=_quote(words, config), hint=hint)
 
 
@@ -303,12 +300,8 @@ def _of_connection(error: openai.APIConnectionError, config: EndpointConfig) -> 
         return malformed(config, str(cause))
     if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.UnsupportedProtocol):
         preset = config.known_server()
-        start = (
-            preset.start
-            if preset
-            else "Start the server, or correct the address (machine and port) on the Models page."
-        )
-        return failure("nothing_listens", base_url=config.base_url, start=start)
+        otherwise = "Start the server, or correct the address (machine and port) on the Models page."
+        return failure("nothing_listens", base_url=config.base_url, start=preset.start if preset else otherwise)
     if isinstance(error, openai.APITimeoutError):
         return timed_out(config, began=False)
     return broken_off(config)

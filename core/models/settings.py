@@ -277,11 +277,9 @@ def prices() -> dict[str, Price]:
         entries = tomllib.loads(own.read_text(encoding="utf-8")).get("price", []) if own.is_file() else []
         every = (*package_data.rows("models", "price", Price), *(Price.model_validate(entry) for entry in entries))
     except (ValueError, TypeError, OSError) as error:
-        why = (
-            "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors())
-            if isinstance(error, ValidationError)
-            else str(error)
-        )
+        why = str(error)
+        if isinstance(error, ValidationError):
+            why = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors())
         raise EndpointSettingError(
             f"{own} cannot be read: {why}", "Compare it with the example in docs/models.md."
         ) from None

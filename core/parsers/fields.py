@@ -37,15 +37,17 @@ _FENCE = re.compile(r"\A```(?:json)?[ \t]*\n(.*?)\n[ \t]*```\Z", re.DOTALL | re.
 
 def schema(**kinds: Kind) -> dict[str, Any]:
     """Return the JSON schema of an object with exactly these fields, in this order."""
-    properties: dict[str, Any] = {}
-    for name, kind in kinds.items():
-        if kind == "text":
-            properties[name] = {"type": "string"}
-        elif kind == "list":
-            properties[name] = {"type": "array", "items": {"type": "string"}}
-        else:
-            properties[name] = {"type": "string", "enum": list(kind)}
+    known = {"text": {"type": "string"}, "list": {"type": "array", "items": {"type": "string"}}}
+    properties = {
+        name: known[kind] if isinstance(kind, str) else {"type": "string", "enum": list(kind)}
+        for name, kind in kinds.items()
+    }
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def schema_for(answers: Answers, **kinds: Kind) -> dict[str, Any] | None:
+    """Return the schema of an answer with these fields; None if answers are requested in prose."""
+    return None if answers == "prose" else schema(**kinds)
 
 
 def with_schema(prompt: Prompt, wanted: dict[str, Any] | None) -> Prompt:

@@ -212,15 +212,10 @@ class AnnotationState:
         at random among equals.
         """
         taken = self.taken(at, bool(person.entered.simulated))
-        groups = {self.pages[one].group: self.pages[one].arm for one in [*person.answers, *person.assigned]}
-        free = [
-            page
-            for page in self.made.pages
-            if page.id in among
-            and taken[page.id] < self.made.per_item
-            and page.id not in person.answers
-            and page.id not in person.assigned
-        ]
+        theirs = dict.fromkeys([*person.answers, *person.assigned])
+        groups = {self.pages[one].group: self.pages[one].arm for one in theirs}
+        others = (page for page in self.made.pages if page.id in among and page.id not in theirs)
+        free = [page for page in others if taken[page.id] < self.made.per_item]
         free.sort(key=lambda page: (taken[page.id], unit_number(f"{self.made.seed}|{person.id}|{page.id}")))
         chosen: list[str] = []
         for page in free:
@@ -351,16 +346,14 @@ class LiveSet:
             if self.state.people[id].status != status:
                 self._write(PersonEnded(status=status), id)
 
-    def keep(self, id: str, record: Frozen, at: datetime | None = None) -> None:
-        """Write a record about a person, which happened `at` that time. For imports."""
+    def keep(self, id: str, record: Frozen) -> None:
+        """Write a record about a person. For imports."""
         with self._lock:
-            self._write(record, id, at)
+            self._write(record, id)
 
-    def _write(self, record: Frozen, by: str, at: datetime | None = None) -> None:
+    def _write(self, record: Frozen, by: str) -> None:
         """Append a record. Raises JournalInUseError if another process keeps writing, and JournalFullError."""
         event = recorded(self.path.stem, record, name_of(type(record)), by=by)
-        if at is not None:
-            event = event.model_copy(update={"at": at})
         for attempt in range(_TRIES):
             try:
                 with Journal(self.path) as written:

@@ -304,10 +304,8 @@ class CaseContext:
         self.session.publish(events.Asked.model_validate({**dict(request), **where, "fingerprint": fingerprint}))
         return call
 
-    async def map_items(
-        self, items: Mapping[str, T], work: Callable[[str, T], Awaitable[R]], *, at_once: int = AT_ONCE
-    ) -> dict[str, R]:
-        """Do `work(item, value)` for all items, `at_once` at a time, and return the results by item.
+    async def map_items(self, items: Mapping[str, T], work: Callable[[str, T], Awaitable[R]]) -> dict[str, R]:
+        """Do `work(item, value)` for all items, AT_ONCE at a time, and return the results by item.
 
         An item whose call fails is dropped with the reason and is missing from the results; the others continue.
         """
@@ -320,7 +318,7 @@ class CaseContext:
             except events.CallError as failure:
                 self.drop(item, "error", failure.message, trial=item)
 
-        await for_each_bounded(items.items(), one, at_once)
+        await for_each_bounded(items.items(), one)
         return done
 
     def record(self, record: events.Frozen, item: str, trial: str = "", by: str = "") -> None:

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
-from .. import home, journal
+from .. import files, home, journal
 from ..errors import ExplainError
 from ..events import Frozen, Recorded
 from ..journal import NewerSchemaError
@@ -336,16 +336,12 @@ def guessed(folder: Path, pack: str) -> Guessed:
 
 def guesses(path: Path) -> tuple[Guess, ...]:
     """The guesses in a game's journal, in order, the first for each trial; unreadable ones are left out."""
-    try:
-        now = path.stat()
-    except OSError:
-        return ()
-    return _guesses(path, now.st_mtime_ns, now.st_size)
+    return _guesses(path, files.stamp(path))
 
 
 @lru_cache(maxsize=2_048)
-def _guesses(path: Path, modified: int, size: int) -> tuple[Guess, ...]:
-    """The guesses of a journal with that modification time and size, cached."""
+def _guesses(path: Path, stamp: tuple[int, int]) -> tuple[Guess, ...]:
+    """The guesses of a journal in that state, cached."""
     return tuple(_read(path))
 
 

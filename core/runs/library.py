@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from .. import home, journal
+from .. import files, home, journal
 from ..errors import ExplainError
 from ..events import Event, Finished, Frozen, Recorded, Shared, Started
 from ..journal import Fault, NewerSchemaError, Tail
@@ -62,16 +62,12 @@ def is_shared(path: Path) -> bool:
 
 def events_in(path: Path) -> tuple[Event, ...]:
     """The events of a small journal, read again only after it has changed; empty if there is no such file."""
-    try:
-        now = path.stat()
-    except FileNotFoundError:
-        return ()
-    return _read(path, now.st_mtime_ns, now.st_size)
+    return _read(path, files.stamp(path))
 
 
 @lru_cache(maxsize=2_048)
-def _read(path: Path, changed: int, size: int) -> tuple[Event, ...]:
-    return tuple(journal.read(path).events)
+def _read(path: Path, stamp: tuple[int, int]) -> tuple[Event, ...]:
+    return tuple(journal.read(path).events) if path.exists() else ()
 
 
 # A run as a viewer sees it, whichever process writes its journal.

@@ -57,11 +57,9 @@ class Verified(Frozen):
             return f"The app could not check whether its figures follow from its answers: {self.why}"
         if not self.differ:
             return f"Scored again from its answers: all {self.compared:,} figures and findings follow from them."
-        other = (
-            ""
-            if self.made_with == self.app
-            else f" Version {self.made_with} of the app made the run; its parsers may differ."
-        )
+        other = ""
+        if self.made_with != self.app:
+            other = f" Version {self.made_with} of the app made the run; its parsers may differ."
         return (
             f"Scored again from its answers: {len(self.differ):,} of {self.compared:,} figures and findings do not "
             f"follow from them.{other}"

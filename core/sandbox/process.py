@@ -28,7 +28,7 @@ from ..duckdb_worker import MB, give_up_new_rights
 from ..package_data import CODE
 from .modules import lent_modules, of_array
 from .prelude import NUMBERS, TEXTS
-from .rewriting import rewritten
+from .rewriting import names_numbers, rewritten
 
 if TYPE_CHECKING:
     from pydantic_monty import Monty, ResourceLimits
@@ -261,14 +261,14 @@ def run(
         # The sandbox's own clock stops while a lent function runs. What we run before the program does not count as its
         # time: on a busy machine, that alone would make it fail.
         ends = math.inf
-        begun = _begun(pool, program.numbers, seconds, memory, calls)
+        begun = _begun(pool, names_numbers(code), seconds, memory, calls)
         modules = lent_modules(lambda: time.monotonic() > ends, seed)
         with pool.checkout(limits=_limits(seconds, memory, calls), external_modules=modules) as session:
             ready()
             session.load_session(begun)
             session.feed_run(f"__seed({seed})")
             ends = time.monotonic() + seconds
-            session.feed_run(program.code, print_callback=printed)
+            session.feed_run(program, print_callback=printed)
             session.feed_run(f"__tested = {name}", print_callback=printed)
             outcomes = session.feed_run(_DRIVER, inputs={"__inputs": list(inputs)}, print_callback=printed)
     except pydantic_monty.MontyCrashedError:

@@ -13,7 +13,6 @@ import sys
 import tomllib
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 # Whether a program failed because of something that Python has and the sandbox lacks; then nothing is known about
 # it.
@@ -140,26 +139,18 @@ _COMPARED: dict[type[ast.cmpop], str] = {
 }
 
 
-class Rewritten(NamedTuple):
-    """The program, and whether it uses numpy's arrays."""
-
-    code: str
-    numbers: bool
-
-
 def names_numbers(code: str) -> bool:
     """Whether `code` names numpy or scipy."""
     return re.search(r"\b(?:np|numpy|scipy)\b", code) is not None
 
 
-def rewritten(code: str) -> Rewritten:
+def rewritten(code: str) -> str:
     """Rewrite `code` for monty. Never raises, whatever `code` is."""
-    numbers = names_numbers(code)
     try:
-        tree = _Rewriter(numbers).visit(ast.parse(code))
-        return Rewritten(ast.unparse(ast.fix_missing_locations(tree)), numbers)
+        tree = _Rewriter(names_numbers(code)).visit(ast.parse(code))
+        return ast.unparse(ast.fix_missing_locations(tree))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return Rewritten(code, numbers)
+        return code
 
 
 def _name(name: str) -> ast.Name:

@@ -105,11 +105,9 @@ def evaluate(
     start = time.monotonic()
     name = tested_function(code, rules) if len(code) <= LONGEST_CODE else None
     if name is None:
-        why = (
-            "there is no code"
-            if not code.strip()
-            else "the code defines no function: it needs a line such as def f(x):"
-        )
+        why = "the code defines no function: it needs a line such as def f(x):"
+        if not code.strip():
+            why = "there is no code"
         if rules == "paper" and "def " in code:
             why = "behind the last 'def ' of the code stands no name; the original parser looks for the function there"
         if len(code) > LONGEST_CODE:

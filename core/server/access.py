@@ -16,7 +16,7 @@ from ..journal import Fault
 from ..labs.base.lab import Lab, Prerequisite, Reads
 from ..labs.base.spec import Spec
 from ..runs.context import Resolve
-from ..runs.driver import ForkPlan
+from ..runs.driver import ForkPlan, records
 from ..runs.engine import UserInput
 from ..runs.labels import BY, Audited, Foretold, Kept, Label, Played
 from ..runs.library import RunNotFoundError, RunSealedError, Watch
@@ -142,7 +142,7 @@ class RunAccess:
 
     def results(self, lab: Lab, read: Reads) -> Iterator[tuple[Spec, Frozen]]:
         """Each specification of that lab with its result, from the runs that the visitor may view."""
-        return self._jobs.results(lab, read, self.visitor.name)
+        return records(lab, read, self._jobs.folder, self._jobs.seen_by(self.visitor.name))
 
     def repredict(self, run_id: str, simulator: str, resolve: Resolve | None = None) -> str:
         """Let another model predict in a completed run, as a new run of the visitor's (`JobRunner.repredict`). Raises
@@ -224,13 +224,13 @@ class RunAccess:
         """
         self._must_see(run_id)
         if self.is_sealed(run_id):
-            said = self._jobs.keeping.cached_events(run_id, self.guesser)
+            said = self._jobs.keeping.events(run_id, self.guesser)
             here = (event for event in said if (event.record, event.case) == (_FORETOLD, case))
             # The first guess counts.
             return {event.item: str(event.data.get("value")) for event in reversed([*here])}
         drawn = {
             event.item: event.data.get("said")
-            for event in self._jobs.keeping.cached_events(run_id, self.labeller)
+            for event in self._jobs.keeping.events(run_id, self.labeller)
             if (event.record, event.case) == (_AUDITED, case)
         }
         return {} if None in drawn.values() else None
@@ -409,8 +409,7 @@ class ReadableRun:
     def guesses(self, reader: str) -> list[Recorded]:
         """What the visitor guessed in that round, in order."""
         journal, by = self._round(reader)
-        said = (event for event in self._jobs.keeping.events(self.id, journal) if isinstance(event, Recorded))
-        return [event for event in said if event.by == by]
+        return [event for event in self._jobs.keeping.events(self.id, journal) if event.by == by]
 
     def _round(self, reader: str) -> tuple[str, str]:
         """The names under which the visitor's guesses of that round are stored: the journal's, and the one on the

@@ -79,25 +79,17 @@ class Annotations:
         said = self._said(run_id, who)
         return self._journals.owner(said.stem) if said.exists() and not journal.is_blank(said) else None
 
-    def events(self, run_id: str, who: str) -> list[Event]:
+    def events(self, run_id: str, who: str) -> list[Recorded]:
         """What that person said about the run. Raises RunNotFoundError."""
-        said = self._said(run_id, who)
-        return [event for event in journal.read(said).events if event.kind == "recorded"] if said.exists() else []
-
-    def cached_events(self, run_id: str, who: str) -> tuple[Recorded, ...]:
-        """What that person said about the run, cached in memory until it changes. Raises RunNotFoundError."""
-        return tuple(event for event in library.events_in(self._said(run_id, who)) if isinstance(event, Recorded))
+        return _recorded(self._said(run_id, who))
 
     def labels(self, run_id: str) -> dict[str, list[Recorded]]:
         """The labels of the run's cases and trials (`core.runs.labels`), by the name under which each person labels.
         Raises RunNotFoundError.
         """
         name = self._journals.path(run_id).stem
-        said = {path: journal.read(path).events for path in sorted(self._journals.folder.glob(f"{name}~{BY}*.jsonl"))}
-        return {
-            path.stem.partition("~")[2]: [event for event in events if isinstance(event, Recorded)]
-            for path, events in said.items()
-        }
+        paths = sorted(self._journals.folder.glob(f"{name}~{BY}*.jsonl"))
+        return {path.stem.partition("~")[2]: _recorded(path) for path in paths}
 
     def share(self, run_id: str, shared: bool) -> None:
         """Let everyone view a run, or only its owner again. Raises RunNotFoundError."""
@@ -116,9 +108,8 @@ class Annotations:
 
     def run_settings(self, run_id: str) -> Kept:
         """The title that the owner gave the run, and whether they hid it. Raises RunNotFoundError."""
-        path = library.kept_path(self._journals.local_path(run_id))
-        said = journal.read(path).events if path.exists() else []
-        return Kept.model_validate(said[-1].data) if said and isinstance(said[-1], Recorded) else Kept()
+        said = _recorded(library.kept_path(self._journals.local_path(run_id)))
+        return Kept.model_validate(said[-1].data) if said else Kept()
 
     def delete(self, run_id: str, who: str = "") -> None:
         """Delete the run with all that was said about it, so that nothing of it is left in the home. `who` may restore
@@ -173,3 +164,8 @@ class Annotations:
 
     def _said(self, run_id: str, who: str) -> Path:
         return library.said_path(self._journals.local_path(run_id), who)
+
+
+def _recorded(path: Path) -> list[Recorded]:
+    """What is said in a journal about a run."""
+    return [event for event in library.events_in(path) if isinstance(event, Recorded)]

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from .. import journal, policy
 from ..events import Event, Fork, Frozen, Model, Started, Token
 from ..journal import Journal, JournalFullError, JournalInUseError, NewerSchemaError
-from ..labs.base.lab import Lab, Prerequisite, Reads
+from ..labs.base.lab import Lab, Prerequisite
 from ..labs.base.spec import Spec
 from ..runs import driver, fairness
 from ..runs.context import Resolve
@@ -287,21 +287,15 @@ class JobRunner(RunLibrary):
 
     def result_of(self, first: Prerequisite, owner: str = "") -> Frozen | None:
         """The result that a run of the owner's would use for that prerequisite; None if no run has produced one."""
-        return driver.record_of(first, self.folder, self._seen_by(owner))
+        return driver.record_of(first, self.folder, self.seen_by(owner))
 
     def is_missing(self, first: Prerequisite, owner: str = "") -> bool:
         """Whether the prerequisite is wanted, and no run that the owner may use has produced it yet."""
         return first.wanted and self.result_of(first, owner) is None
 
-    def results(self, lab: Lab, read: Reads, owner: str = "") -> Iterator[tuple[Spec, Frozen]]:
-        """Each specification of that lab with its result, from the runs that the owner may view
-        (`Prerequisite.read`).
-        """
-        return driver.records(lab, read, self.folder, self._seen_by(owner))
-
     def runs_of_spec(self, lab: Lab, spec: Spec, owner: str = "") -> Iterator[tuple[str, Transcript]]:
         """The runs with exactly this specification that the owner may view, the newest first."""
-        return driver.earlier_runs(lab, spec, self.folder, self._seen_by(owner))
+        return driver.earlier_runs(lab, spec, self.folder, self.seen_by(owner))
 
     def _calls(self, lab: Lab, spec: Spec) -> int | None:
         """The most calls that count towards limits that a run can make; None if it asks only robots and replays. Raises
@@ -375,7 +369,7 @@ class JobRunner(RunLibrary):
         finally:
             job.over.set()
 
-    def _seen_by(self, owner: str) -> Callable[[str], bool]:
+    def seen_by(self, owner: str) -> Callable[[str], bool]:
         """Whether a run of the owner's may use another run's answers; a sealed run's are for its own owner only."""
         everyone = policy.allows("others")
         return lambda run: everyone or self.owner(run) == owner or (self.shared(run) and not self.sealed(run))
@@ -390,7 +384,7 @@ class JobRunner(RunLibrary):
     async def _execute(self, job: Job, going: RunRequest, resolve: Resolve | None) -> None:
         WHOSE.set(job.owner or job.id)
         found = resolve or self._driver.resolve
-        drives = replace(self._driver, resolve=found, owner=job.owner, sees=self._seen_by(job.owner))
+        drives = replace(self._driver, resolve=found, owner=job.owner, sees=self.seen_by(job.owner))
         await drives.execute(
             going,
             job.journal,

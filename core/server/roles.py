@@ -43,7 +43,7 @@ def enter(visitor: str, code: str, address: str) -> str:
     """
     role, who = policy.role_by(code), network_of(address)
     counts = usage.of_home()
-    if wait := (counts.right(who) if role else counts.wrong(who)):
+    if wait := counts.code_typed(who, bool(role)):
         raise SignInError(f"After several wrong codes, this one was not checked. Try again in {_time(wait)}.")
     if not role:
         more = f" You can try again in {_time(wait)}." if (wait := counts.wait(who)) else ""

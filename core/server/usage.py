@@ -162,26 +162,19 @@ class UsageLedger:
             one = next((one for one in waiting if one.run == run), None)
             return line.index(one.whose) if one else None
 
-    def wrong(self, who: str) -> float:
-        """Count a wrong code of `who`, a network address. Returns the seconds until a code of theirs is checked again;
-        if that is more than 0, this code was not checked and does not count.
+    def code_typed(self, who: str, is_right: bool) -> float:
+        """Count a wrong code of `who`, a network address, or forget their wrong ones after a right one. The count of
+        all addresses stays then, so that a right code does not help to guess another one. Returns the seconds until a
+        code of theirs is checked again; if that is more than 0, this code was not checked and does not count.
         """
         with self.turn:
             if seconds := self.wait(who):
                 return seconds
-            for one in (who, _ALL):
-                self._wrong[one] = self._wrong.get(one, (0, 0.0))[0] + 1, time.time()
-            return 0.0
-
-    def right(self, who: str) -> float:
-        """Forget the wrong codes of `who`, who typed a right one. Returns seconds as `wrong` does: if more than 0, the
-        code was not checked. The count of all addresses stays, so that a right code does not help to guess another
-        one.
-        """
-        with self.turn:
-            if seconds := self.wait(who):
-                return seconds
-            self._wrong.pop(who, None)
+            if is_right:
+                self._wrong.pop(who, None)
+            else:
+                for one in (who, _ALL):
+                    self._wrong[one] = self._wrong.get(one, (0, 0.0))[0] + 1, time.time()
             return 0.0
 
     def wait(self, who: str) -> float:

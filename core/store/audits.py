@@ -350,7 +350,9 @@ def labelled_right(store: Store, lab: Lab, judged: Judgement, viewer: str | None
     """
     if not judged.of:
         return []
-    models = _models(store, judged.role)
+    # Which model each run asked in that role; several are joined by commas.
+    asked = "select run, string_agg(model, ', ' order by model) from roles where role = ? group by run"
+    models = dict(store.rows(asked, [judged.role]))
     n, right = Counter[str](), Counter[str]()
     for labelled in _labels(store, lab, viewer).values():
         verdict = labelled.words.get(("verdict", judged.name))
@@ -470,15 +472,14 @@ def judges(store: Store, viewer: str | None = None) -> list[Judge]:
     rows = store.rows(
         f"""
         select run, coalesce(model, ''), coalesce(json_extract_string(spec, '$.question'), ''),
-               json_extract_string(detail, '$.passed'), value, low, high, coalesce(n, 0)
+               try_cast(json_extract_string(detail, '$.passed') as boolean), value, low, high, coalesce(n, 0)
         from runs left join (select * from scores where "case" = '' and item = '' and rules = 'repaired') s using (run)
         where run in (select who from labels where kind = 'judge') and {SEEN}
         order by runs."at" desc, run
         """,  # noqa: S608  our own names
         {"viewer": viewer},
     )
-    passed = {"true": True, "false": False}
-    return [Judge(run, model, question, passed.get(said), *score) for run, model, question, said, *score in rows]
+    return [Judge(*row) for row in rows]
 
 
 def judgement_of(store: Store, judge: str, run: str, case: str) -> str:
@@ -544,9 +545,3 @@ def _labels(store: Store, lab: Lab, viewer: str | None, readings: bool = True) -
             labels[place] = _Labelled(run, {}, dict(zip(columns, readings_of_trial, strict=True)))
         labels[place].words[kind, name] = word
     return labels
-
-
-def _models(store: Store, role: str) -> dict[str, str]:
-    """Which model each run asked as `role`; several are joined by commas."""
-    sql = "select run, string_agg(model, ', ' order by model) from roles where role = ? group by run"
-    return dict(store.rows(sql, [role]))

@@ -496,6 +496,7 @@ def compare(store: Store, asked: ComparisonRequest) -> Compared:
             [len(places)],
         ).fetchall()
     counted = {subject: (rows, unplaced) for subject, rows, unplaced in tally}
+    doubtful = "select count(*) from held where counts and coalesce(doubt, '') <> ''"
     some = [i for i in places if i in counted]
     there = items[["unit", "home", *(f"value_{i}" for i in places)]].dropna()
     of_items = there.groupby("unit").mean()
@@ -513,7 +514,7 @@ def compare(store: Store, asked: ComparisonRequest) -> Compared:
         cells=len(there),
         homes=int(there["home"].nunique()),
         robots=_robots(store, asked),
-        doubtful=_doubtful(store, asked),
+        doubtful=tuple(n for (n,) in of_each(store, asked, doubtful)),
         alone=tuple((among, int(n), tuple(held)) for among, n, held in alone) if asked.strata else (),
     )
 
@@ -541,12 +542,6 @@ def _pair(items: DataFrame, table: DataFrame, has: DataFrame) -> Pair:
     alone = [apart.loc[apart[name], [name]] for name in apart]
     of_items = pd.concat([meeting, *alone]).eq(True)
     return compare_cells(table[both], unit, of_items, items["home"].groupby(unit).first())
-
-
-def _doubtful(store: Store, asked: ComparisonRequest) -> tuple[int, ...]:
-    """For each subject, how many rows count but have no verdict."""
-    count = "select count(*) from held where counts and coalesce(doubt, '') <> ''"
-    return tuple(int(row[0]) for row in of_each(store, asked, count))
 
 
 def _robots(store: Store, asked: ComparisonRequest) -> int:

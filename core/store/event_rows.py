@@ -7,7 +7,7 @@ If several events have the same primary key, the latest wins. A call's row is ma
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -289,16 +289,9 @@ def fits(value: object, kind: str) -> bool:
     if kind == "BIGINT":
         return isinstance(value, int) and not isinstance(value, bool) and -_BIGINT <= value < _BIGINT
     if kind == "DOUBLE":
-        return isinstance(value, int | float) and not isinstance(value, bool) and _is_finite(value)
+        # An integer may be too large for a float; NaN is never smaller.
+        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
     return kind == "TIMESTAMP" and isinstance(value, datetime)
-
-
-def _is_finite(value: float) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        # An integer too large for a float.
-        return False
 
 
 def _time(text: str) -> datetime | str:
@@ -435,12 +428,8 @@ def _facets(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[
         if run not in specs:
             specs[run] = json.loads(spec or "{}")
         said = lab.facets(specs[run], case) if lab else {}
-        unit = (
-            {"item": lab.listing.row_unit, "principal": lab.listing.main_trial}
-            if lab
-            else {"item": "case", "principal": ""}
-        )
-        rows.append({"run": run, "case": case, **unit, **{facet: said.get(facet, "") for facet in FACETS}})
-    return pa.Table.from_pylist(
-        rows, pa.schema([(n, pa.string()) for n in ("run", "case", "item", "principal", *FACETS)])
-    )
+        unit, main = (lab.listing.row_unit, lab.listing.main_trial) if lab else ("case", "")
+        facets = {facet: said.get(facet, "") for facet in FACETS}
+        rows.append({"run": run, "case": case, "item": unit, "principal": main, **facets})
+    names = ("run", "case", "item", "principal", *FACETS)
+    return pa.Table.from_pylist(rows, pa.schema([(name, pa.string()) for name in names]))

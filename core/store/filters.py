@@ -183,6 +183,11 @@ class Facet(NamedTuple):
     source: str = "items"
     key: str = ""
 
+    @property
+    def joined(self) -> str:
+        """The `join` of `items` with the source."""
+        return f"join {self.source} using ({self.key})" if self.key else ""
+
     def is_any(self, given: str) -> str:
         """The condition for rows of `items` with one of the `given` values (a parameter)."""
         if not self.key:

@@ -7,6 +7,7 @@ first.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -137,8 +138,7 @@ class Selection:
             by_run = "(select run, count(*) as n from wanted group by run)"
             sql = f"select {facet.value}, sum(n) from {by_run} join {facet.source} using (run)"  # noqa: S608  our own names
         else:
-            joined = f"join {facet.source} using ({facet.key})" if facet.key else ""
-            sql = f"select {facet.value}, count(*) from wanted items {joined}"  # noqa: S608  our own names
+            sql = f"select {facet.value}, count(*) from wanted items {facet.joined}"  # noqa: S608  our own names
         rows = self.by(self.filter.without(name)).found(f"{sql} group by 1 order by 2 desc, 1", **values)
         counts = {str(value or ""): int(count) for value, count in rows if value or name == "outcome"}
         return _with_kinds(counts) if name == "outcome" else counts
@@ -156,36 +156,25 @@ class Selection:
 
     def extra_values(self, places: Sequence[RowPlace]) -> list[dict[str, str]]:
         """The columns of people's own files of the cases at these places, which were selected, by name."""
-        rows = self.store.rows(
-            """
-            select run, "case", name, value from extra_columns
-            where (run, "case") in (select (unnest($runs), unnest($cases)))
-            """,
-            {"runs": [place.run for place in places], "cases": [place.case for place in places]},
-        )
-        found: dict[tuple[str, str], dict[str, str]] = {}
-        for run, case, name, value in rows:
-            found.setdefault((run, case), {})[name] = value
-        return [found.get((place.run, place.case), {}) for place in places]
+        return [dict(found) for found in self._by_case(places, 'select run, "case", name, value from extra_columns')]
 
     def own_labels(self, places: Sequence[RowPlace]) -> list[dict[tuple[str, str], str]]:
         """The labels of people's own schemes, and of judge models, of the cases at these places, which were selected:
         by scheme and labeller (`filters.label_facet`). Several labels of one person are joined by commas.
         """
+        sql = f'select run, "case", scheme, who, labels from ({OWN_LABELS})'  # noqa: S608  our own names
+        return [{(scheme, who): said for scheme, who, said in found} for found in self._by_case(places, sql)]
+
+    def _by_case(self, places: Sequence[RowPlace], sql: str) -> list[list[Any]]:
+        """For each place, what follows run and case in the SQL's rows about its case."""
         rows = self.store.rows(
-            f"""
-            select run, "case", scheme, who, labels from ({OWN_LABELS})
-            where (run, "case") in (select (unnest($runs), unnest($cases)))
-            """,  # noqa: S608  our own names
-            {
-                **{"runs": [place.run for place in places], "cases": [place.case for place in places]},
-                "viewer": self.viewer,
-            },
+            f'from ({sql}) where (run, "case") in (select (unnest($runs), unnest($cases)))',
+            {"runs": [one.run for one in places], "cases": [one.case for one in places], "viewer": self.viewer},
         )
-        found: dict[tuple[str, str], dict[tuple[str, str], str]] = {}
-        for run, case, scheme, who, labels in rows:
-            found.setdefault((run, case), {})[scheme, who] = labels
-        return [found.get((place.run, place.case), {}) for place in places]
+        found: defaultdict[tuple[str, str], list[Any]] = defaultdict(list)
+        for run, case, *rest in rows:
+            found[run, case].append(rest)
+        return [found[place.run, place.case] for place in places]
 
     def items(
         self, sort: str = "newest", after: RowPlace | None = None, before: RowPlace | None = None, limit: int = PAGE
@@ -469,7 +458,6 @@ def groups(selected: Selection, lab: Lab, name: str, limit: int = 1_000, robots:
     facet = facet_of(name, values)
     if facet is None:
         raise ValueError(f"Results cannot be grouped by {name!r}.")
-    joined = f"join {facet.source} using ({facet.key})" if facet.key else ""
     kept, broken = quoted(*lab.that_mean("kept")), quoted(*lab.that_mean("broken"))
     counts = "coalesce(items.counts, false) and coalesce(items.doubt, '') = ''"
     only = "true" if robots else f"not coalesce({ROBOT}, false)"
@@ -479,7 +467,7 @@ def groups(selected: Selection, lab: Lab, name: str, limit: int = 1_000, robots:
             select coalesce({facet.value}::varchar, '') as value, items.title as item, count(*) as n,
                    count(*) filter ({counts} and items.outcome in ({kept})) as kept,
                    count(*) filter ({counts} and items.outcome in ({broken})) as broken
-            from wanted items {joined} where items.lab = {values(lab.name)} and {only} group by 1, 2
+            from wanted items {facet.joined} where items.lab = {values(lab.name)} and {only} group by 1, 2
         ), largest as (
             select value, sum(n)::bigint as total from grouped group by value order by total desc, value limit {limit}
         )

@@ -1,6 +1,6 @@
 """Orders of a list that no column gives: how instructive rows are, and how near in meaning to a text or a row."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -66,17 +66,10 @@ def instructive(rows: Sequence[Candidate]) -> list[Ranked]:
             number = next((one for one in tried if not is_near_copy(rows[one].words, above)), next(iter(left)))
             del left[number]
             row = rows[number]
-            is_new = not is_near_copy(row.words, above)
-            ranked.append(Ranked(number, {name: one for name, one in _parts(row, is_new) if one is not None}))
+            parts = {"harm": row.harm, "parsers": row.parsers, "votes": row.votes, "gold": row.gold}
+            parts["no copy"] = not is_near_copy(row.words, above)
+            ranked.append(Ranked(number, {name: one for name, one in parts.items() if one is not None}))
     return ranked
-
-
-def _parts(row: Candidate, is_new: bool) -> Iterator[tuple[str, bool | None]]:
-    yield "harm", row.harm
-    yield "parsers", row.parsers
-    yield "votes", row.votes
-    yield "gold", row.gold
-    yield "no copy", is_new
 
 
 def is_near_copy(one: frozenset[str], other: frozenset[str]) -> bool:

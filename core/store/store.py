@@ -11,10 +11,9 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..errors import ExplainError
@@ -114,9 +113,7 @@ class Writer:
         self._lock.acquire()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._lock.release()
 
 
@@ -178,9 +175,7 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     @contextmanager
@@ -313,17 +308,7 @@ class Store:
     def rows(self, sql: str, params: Params = ()) -> list[tuple[Any, ...]]:
         """The rows that our own SQL finds, with the limits of `query`."""
         given = used(sql, params)
-
-        def read() -> list[tuple[Any, ...]]:
-            with self.limited() as cursor:
-                cursor.execute("begin transaction read only")
-                return cursor.execute(sql, given).fetchall()
-
-        def is_small(found: list[tuple[Any, ...]]) -> bool:
-            return len(found) * len(found[0] if found else ()) <= LARGEST and _is_short(found)
-
-        found = self._read_once(("rows", sql, given), read, is_small)
-        return list(found)
+        return [*self._read_once(("rows", sql, given), SECONDS, lambda cursor: cursor.execute(sql, given).fetchall())]
 
     def query(self, sql: str, params: Params = (), seconds: float = SECONDS) -> DataFrame:
         """The result of our own SQL; each `?` in it is replaced by one of `params`, or each `$name` by the one of that
@@ -334,16 +319,11 @@ class Store:
         """
         given = used(sql, params)
 
-        def read() -> DataFrame:
-            with self.limited(seconds) as cursor:
-                cursor.execute("begin transaction read only")
-                return cursor.execute(_select(cursor, sql), given).df()
-
-        def is_small(found: DataFrame) -> bool:
-            return found.size <= LARGEST and _is_short(found.itertuples(index=False))
+        def read(cursor: DuckDBPyConnection) -> DataFrame:
+            return cursor.execute(_select(cursor, sql), given).df()
 
         # The caller may change its copy: pandas then copies the data that both share.
-        return self._read_once(("query", sql, given), read, is_small).copy(deep=False)
+        return self._read_once(("query", sql, given), seconds, read).copy(deep=False)
 
     def arrow(self, sql: str, params: Params = (), seconds: float = SECONDS) -> Table:
         """The result of `query` as a table of Arrow, which takes a third of the time where there are very many rows.
@@ -353,7 +333,7 @@ class Store:
             cursor.execute("begin transaction read only")
             return cursor.sql(_select(cursor, sql), params=used(sql, params)).to_arrow_table()
 
-    def _read_once(self, asked: tuple[object, ...], read: Callable[[], T], is_small: Callable[[T], bool]) -> T:
+    def _read_once(self, asked: tuple[object, ...], seconds: float, read: Callable[[DuckDBPyConnection], T]) -> T:
         """What `read` returns, or returned when the same was `asked` since the last write: a page that is drawn again
         asks the same dozen questions. Nothing kept is ever out of date, because a write is counted once it is made:
         what was read under one count is at least as new as that count.
@@ -366,8 +346,10 @@ class Store:
                 # The one used last goes last.
                 self._kept[key] = self._kept.pop(key)
                 return cast("T", self._kept[key])
-        found = read()
-        if is_small(found):
+        with self.limited(seconds) as cursor:
+            cursor.execute("begin transaction read only")
+            found = read(cursor)
+        if _is_small(found):
             with self._keeping:
                 if self._kept_at == writes:
                     self._kept[key] = found
@@ -428,9 +410,12 @@ def _select(cursor: DuckDBPyConnection, sql: str) -> Statement:
     return statements[0]
 
 
-def _is_short(rows: Iterable[Sequence[object]]) -> bool:
-    """Whether all texts and lists in the rows together may be kept."""
-    return sum(len(cell) for row in rows for cell in row if isinstance(cell, Sized)) <= LONGEST_KEPT
+def _is_small(found: Any) -> bool:
+    """Whether a list of rows, or a table, may be kept: it has few cells, and few characters in all its texts."""
+    if not isinstance(found, list):
+        return found.size <= LARGEST and _is_small([*found.itertuples(index=False)])
+    sized = (len(cell) for row in found for cell in row if isinstance(cell, Sized))
+    return len(found) * len(found[0] if found else ()) <= LARGEST and sum(sized) <= LONGEST_KEPT
 
 
 def used(sql: str, params: Params) -> list[object] | dict[str, object]:

@@ -6,12 +6,12 @@ import functools
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Set
 from difflib import SequenceMatcher
 from functools import cache
 from typing import Literal, NamedTuple
 
-from rapidfuzz.distance import Indel, Levenshtein
+from rapidfuzz.distance import Indel, Levenshtein, Postfix, Prefix
 
 from ..package_data import DATA
 
@@ -39,7 +39,9 @@ def pieces(original: str, edited: str) -> list[Piece]:
     """Return the word-level difference in reading order; a removed piece comes before what was added in its place."""
     before, after = _units(original), _units(edited)
     old, new = [unit.word for unit in before], [unit.word for unit in after]
-    head, tail = _common_ends(old, new)
+    # How many units are equal at the start, and how many of the rest at the end.
+    head = int(Prefix.similarity(old, new))
+    tail = int(Postfix.similarity(old[head:], new[head:]))
     end = len(before) - tail
     inner_old, inner_new = old[head:end], new[head : len(new) - tail]
     there = Counter(inner_old)
@@ -110,18 +112,6 @@ def _units(text: str) -> list[_Unit]:
 
 def _words(text: str) -> list[str]:
     return [unit.word for unit in _units(text) if len(unit.word) > 1 or unit.word.isalnum()]
-
-
-def _common_ends(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
-    """Return how many units are equal at the start, and how many of the rest at the end."""
-    shorter = min(len(before), len(after))
-    head = 0
-    while head < shorter and before[head] == after[head]:
-        head += 1
-    tail = 0
-    while tail < shorter - head and before[-1 - tail] == after[-1 - tail]:
-        tail += 1
-    return head, tail
 
 
 def _add(pieces: list[Piece], op: Literal["same", "removed", "added"], text: str) -> None:

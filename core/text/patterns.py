@@ -25,11 +25,6 @@ def lazily(pattern: str, flags: int = 0) -> re.Pattern[str]:
     return _OnFirstUse(pattern, flags)
 
 
-def anycase(pattern: str) -> re.Pattern[str]:
-    """Return the pattern, which disregards case and is compiled when it is first used."""
-    return lazily(pattern, re.IGNORECASE)
-
-
 _SYMBOL = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?!\?)|'")
 _MEANS = {"(": "(?:", "'": "['’]"}
 

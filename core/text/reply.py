@@ -62,7 +62,7 @@ def split(text: str) -> Split:
     A closing mark without an opening one ends thinking that began in the prompt; a block that is never closed hides
     everything after it.
     """
-    spans = _by_channels(text) if _CHANNEL.search(text) else _by_bare_channels(text)
+    spans = _by_channels(text)
     if spans is None:
         spans = _by_tags(text)
     if spans == [(0, len(text))]:
@@ -75,18 +75,15 @@ def split(text: str) -> Split:
     return Split(plain.strip(), tuple(spans), text)
 
 
-def _by_channels(text: str) -> list[tuple[int, int]]:
-    """Return the position of the last message of the channel "final"; empty if there is none."""
-    finals = [mark.end() for mark in _CHANNEL.finditer(text) if mark[1] == "final"]
-    return [(finals[-1], len(text))] if finals else []
-
-
-def _by_bare_channels(text: str) -> list[tuple[int, int]] | None:
-    """Return the position of what follows the last "assistantfinal"; None if the text has no such channels."""
-    finals = [mark.end() for mark in _BARE_CHANNEL.finditer(text) if mark[1] == "final"]
+def _by_channels(text: str) -> list[tuple[int, int]] | None:
+    """Return the position of the last message of the channel "final" or, without such marks, of what follows the last
+    "assistantfinal"; empty if there is none, None if the text has no channels.
+    """
+    marks = _CHANNEL if _CHANNEL.search(text) else _BARE_CHANNEL
+    finals = [mark.end() for mark in marks.finditer(text) if mark[1] == "final"]
     if finals:
         return [(finals[-1], len(text))]
-    return [] if _BARE_START.match(text) else None
+    return [] if marks is _CHANNEL or _BARE_START.match(text) else None
 
 
 def _by_tags(text: str) -> list[tuple[int, int]]:

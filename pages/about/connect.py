@@ -10,7 +10,7 @@ from core.models.errors import UnreachableServerError
 from core.models.settings import MOST_THINKING_ROOM, PRESETS, EndpointConfig, parse_headers, parse_query
 from core.text.display import count_noun
 from pages.components import session
-from pages.components.run import problems
+from pages.components.session import problems
 from pages.components.text import plain
 from pages.components.throttle import waits
 from pages.components.widgets import TRIED, choose
@@ -81,14 +81,7 @@ def _form() -> None:
 def _more() -> None:
     left, right = st.columns(2)
     left.number_input("Time limit, seconds", min_value=1, value=120, key="endpoint_timeout", help="For one whole call.")
-    right.number_input(
-        "Calls at a time",
-        min_value=1,
-        max_value=64,
-        value=None,
-        key="endpoint_concurrency",
-        placeholder="grows with the answers",
-    )
+    right.number_input("Calls at a time", 1, 64, None, key="endpoint_concurrency", placeholder="grows with the answers")
     left, right = st.columns(2)
     left.number_input(
         "Room for thinking, tokens",

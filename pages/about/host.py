@@ -7,13 +7,12 @@ import streamlit as st
 
 from core import entry, policy
 from core.home import DataDirError
-from core.labs.base.lab import Lab
 from core.server import admin
 from core.server.admin import ActiveRun
 from core.text.display import count_noun
 from pages import addresses
 from pages.components import session
-from pages.components.tables import table
+from pages.components.tables import button, table
 from pages.components.text import plain
 from pages.components.throttle import PACE
 from pages.components.widgets import short
@@ -86,16 +85,9 @@ def _row(one: ActiveRun) -> None:
             )
             with st.container(horizontal=True, vertical_alignment="center", width="content"):
                 if lab is not None:
-                    _look(lab, one.run)
-                st.button(
-                    "Stop",
-                    icon=":material/stop_circle:",
-                    type="tertiary",
-                    key=f"stop-{one.run}",
-                    on_click=_stop,
-                    args=[[one.run]],
-                    disabled=not one.is_here,
-                )
+                    page = addresses.CASE if lab.hidden else addresses.of_lab(lab)
+                    st.page_link(page, label="Open", icon=lab.icon, query_params={"run": one.run})
+                button("Stop", "stop_circle", f"stop-{one.run}", _stop, [one.run], disabled=not one.is_here)
         st.caption(" · ".join(_words(one)))
 
 
@@ -106,11 +98,6 @@ def _words(one: ActiveRun) -> list[str]:
     if not one.is_here:
         words.append("started on a command line; stop it there")
     return words
-
-
-def _look(lab: Lab, run: str) -> None:
-    page = addresses.CASE if lab.hidden else addresses.of_lab(lab)
-    st.page_link(page, label="Open", icon=lab.icon, query_params={"run": run})
 
 
 def _stop(runs: list[str]) -> None:

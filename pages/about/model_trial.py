@@ -13,7 +13,7 @@ from core.models.endpoint import Endpoint
 from core.models.ids import is_control
 from core.models.settings import MOST_THINKING_ROOM
 from pages.components import session
-from pages.components.run import problems
+from pages.components.session import problems
 from pages.components.text import plain
 from pages.components.throttle import let_others_draw
 from pages.components.widgets import TRIED, choose, chosen_models

@@ -1,6 +1,7 @@
 """Models: connect one, try it, and see which are in use."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -17,14 +18,14 @@ from core.models.download import HubModel, downloadable
 from core.models.ids import is_control
 from core.optional import OptionalPart
 from core.sandbox import sandbox
-from core.server.quotas import QuotaExceededError
 from core.store import run_list
-from core.store.store import Store, StoreError
+from core.store.store import StoreError
 from core.text.display import count_noun
 from pages import addresses
 from pages.about import connect, model_trial
-from pages.components import reader_accuracy, session
-from pages.components.run import problems
+from pages.components import downloads, reader_accuracy, session
+from pages.components.session import problems
+from pages.components.tables import button
 from pages.components.text import plain
 from pages.components.widgets import choose, chosen_models
 
@@ -56,16 +57,14 @@ def in_use() -> list[str]:
 
 def _asked() -> set[str]:
     """Return the models of the runs that this visitor may see."""
-    try:
-        keeper = entry.keeper()
-        return _models_of_runs(keeper.store, session.viewer(), keeper.changes)
-    except StoreError:
-        return set()
+    with suppress(StoreError):
+        return _models_of_runs(session.viewer(), entry.keeper().changes)
+    return set()
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _models_of_runs(_store: Store, viewer: str | None, changes: int) -> set[str]:
-    return set(run_list.runs(_store, viewer=viewer)["model"].dropna())
+def _models_of_runs(viewer: str | None, changes: int) -> set[str]:
+    return set(run_list.runs(entry.keeper().store, viewer=viewer)["model"].dropna())
 
 
 def draw_used() -> None:
@@ -120,7 +119,7 @@ def _search(rest: list[str]) -> None:
     for id in found[:MOST_FOUND]:
         with st.container(horizontal=True, vertical_alignment="center", key=f"found-{id}"):
             st.markdown(plain(id), width="stretch")
-            st.button("Use", key=f"use-{id}", icon=":material/add:", type="tertiary", on_click=choose, args=(id,))
+            button("Use", "add", f"use-{id}", choose, id)
     if len(found) > MOST_FOUND:
         st.caption(f"And {len(found) - MOST_FOUND:,} more: type more of the name.")
     if not found:
@@ -162,98 +161,44 @@ def _taken(lab: Lab, spec: Spec) -> tuple[str, str]:
 def _take(lab: Lab, spec: Spec, model: str) -> None:
     """Draw the button that starts the test of a model and leads to it."""
     calls = f" · {lab.calls(spec, 1)} calls"
-    if not st.button(f"Take the test{calls}", icon=lab.icon, key=f"take-{lab.path}-{model}"):
-        return
-    try:
-        session.catalog().get(model)
-        run_id = session.runs().start(lab.name, spec, session.catalog().get)
-    except (CallError, QuotaExceededError) as error:
-        problems(error)
-    else:
+    pressed = st.button(f"Take the test{calls}", icon=lab.icon, key=f"take-{lab.path}-{model}")
+    if pressed and (run_id := session.begin(lab, spec)):
         st.switch_page(addresses.CASE, query_params={"run": run_id})
 
 
 def part_row(part: OptionalPart) -> None:
     """Draw an optional part of the app: a button to install it, or the progress."""
-    fetch = entry.part_fetches().get(part.name)
-    with st.container(border=True, key=f"part-{part.name}"):
-        words, button = st.columns([3, 1], vertical_alignment="center")
-        words.markdown(
-            f"**{plain(part.title)}** · about {part.size_bytes / 1e6:.0f} MB  \n:small[:gray[{plain(part.about)}]]"
-        )
-        if fetch is not None and fetch.going:
-            so_far = f"{fetch.done} of {fetch.size or 'all'} packages"
-            if part.files:
-                so_far = f"{fetch.done / 1e6:.0f} of {fetch.size / 1e6:.0f} MB"
-                if button.button("Stop", icon=":material/stop_circle:", key=f"stop-{part.name}"):
-                    fetch.stop.set()
-            words.progress(min(fetch.done / max(fetch.size, 1), 1.0), text=so_far)
-        else:
-            if fetch is not None and fetch.failure is not None:
-                problems(fetch.failure)
-            if button.button("Install", icon=":material/download:", key=f"install-{part.name}"):
-                entry.part_fetches().start(part)
-                st.rerun()
+    size = f"about {part.size_bytes / 1e6:.0f} MB"
+    about = f"**{plain(part.title)}** · {size}  \n:small[:gray[{plain(part.about)}]]"
+    downloads.offer(part, entry.part_fetches(), about, "Install", "install", in_packages=not part.files)
 
 
-def download_row(model: HubModel, here: bool) -> None:
+def download_row(model: HubModel) -> None:
     """Draw one larger model: a button to download it, the progress, or a note that it is installed."""
-    fetch = entry.fetches().get(model.name)
-    with st.container(border=True, key=f"download-{model.name}"):
-        words, button = st.columns([3, 1], vertical_alignment="center")
-        words.markdown(
-            f"**{plain(model.title)}** · {model.size_bytes / 1e6:.0f} MB · {plain(model.licence)}  \n"
-            f":small[:gray[{plain(model.about)}]]"
-        )
-        if here:
-            button.badge("ready", icon=":material/check:", color="green")
-        elif fetch is not None and fetch.going:
-            share = min(fetch.done / max(fetch.size, 1), 1.0)
-            words.progress(share, text=f"{fetch.done / 1e6:.0f} of {fetch.size / 1e6:.0f} MB")
-            if button.button("Stop", icon=":material/stop_circle:", key=f"stop-{model.name}"):
-                fetch.stop.set()
-        else:
-            if fetch is not None and fetch.failure is not None:
-                problems(fetch.failure)
-            if button.button("Download", icon=":material/download:", key=f"get-{model.name}"):
-                entry.fetches().start(model)
-                st.rerun()
+    about = (
+        f"**{plain(model.title)}** · {model.size_bytes / 1e6:.0f} MB · {plain(model.licence)}  \n"
+        f":small[:gray[{plain(model.about)}]]"
+    )
+    if model.name in local.installed(session.catalog().models_folder):
+        words, badge = st.columns([3, 1], vertical_alignment="center")
+        words.markdown(about)
+        badge.badge("ready", icon=":material/check:", color="green")
+    else:
+        downloads.offer(model, entry.fetches(), about, "Download", "get")
 
 
 def missing_parts() -> None:
     """List the parts of the app that are not installed, with progress; nothing if all are."""
-    missing = [part for part in optional.PARTS.values() if not optional.is_installed(part.name)]
-    if not missing:
-        return
-    st.header("Parts that can be installed", anchor=False)
-    going = [fetch for part in missing if (fetch := entry.part_fetches().get(part.name)) and fetch.going]
-
-    @st.fragment(run_every=0.5 if going else None)
-    def rows() -> None:
-        for part in missing:
-            part_row(part)
-        if any(not fetch.going for fetch in going):
-            st.rerun()
-
-    rows()
+    if missing := [part for part in optional.PARTS.values() if not optional.is_installed(part.name)]:
+        st.header("Parts that can be installed", anchor=False)
+        downloads.follow(missing, entry.part_fetches(), "part", part_row)
 
 
 def larger() -> None:
     """List the local models that can be downloaded, with progress."""
     st.header("Larger local models", anchor=False)
     st.markdown("They run on this machine, without a key. A download continues while you do something else.")
-    folder = session.catalog().models_folder
-    going = [fetch for model in downloadable() if (fetch := entry.fetches().get(model.name)) and fetch.going]
-
-    @st.fragment(run_every=0.5 if going else None)
-    def rows() -> None:
-        here = local.installed(folder)
-        for model in downloadable():
-            download_row(model, model.name in here)
-        if any(not fetch.going for fetch in going):
-            st.rerun()
-
-    rows()
+    downloads.follow(downloadable(), entry.fetches(), "download", download_row)
 
 
 def own_file() -> None:

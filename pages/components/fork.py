@@ -9,13 +9,12 @@ import streamlit as st
 from pydantic import ValidationError
 
 from core import entry
-from core.events import LONGEST_ANSWER, CallError, Fork
+from core.errors import ExplainError
+from core.events import LONGEST_ANSWER, Fork
 from core.labs.base.lab import Lab, Prerequisite
 from core.labs.base.spec import Spec
 from core.models.settings import cost, price_of
 from core.runs.driver import ForkPlan, new_predictions, prerequisites_of
-from core.runs.library import RunNotFoundError
-from core.server.quotas import QuotaExceededError
 from core.store import comparing
 from core.store.schema import table_of
 from core.store.store import StoreError
@@ -23,7 +22,7 @@ from core.text.display import count_noun
 from core.transcript import Call, Transcript
 from pages import addresses
 from pages.components import lab_page, session, widgets
-from pages.components.run import problems
+from pages.components.session import problems
 from pages.components.tables import table
 from pages.components.text import plain
 from pages.components.throttle import waits
@@ -80,9 +79,10 @@ def _same_tests(state: Transcript, call: Call, case: str) -> Spec | None:
 def _told(fork: Fork, spec: Spec | None) -> bool:
     """Say what the fork will ask, and return whether it can be started."""
     try:
-        plan = _plan(fork, spec)
-    except (RunNotFoundError, CallError, ValueError) as error:
-        st.warning(plain(str(error)), icon=":material/edit:")
+        with waits("Counting the calls that depend on it …"):
+            plan = _planned(fork, spec, session.run(fork.run).file().st_size)
+    except (ExplainError, ValueError) as error:
+        problems(error)
         return False
     if not plan.applies:
         st.warning(
@@ -108,11 +108,6 @@ def _planned(fork: Fork, spec: Spec | None, size: int) -> ForkPlan:
     return session.runs().plan(fork, spec)
 
 
-def _plan(fork: Fork, spec: Spec | None) -> ForkPlan:
-    with waits("Counting the calls that depend on it …"):
-        return _planned(fork, spec, session.run(fork.run).file().st_size)
-
-
 def _price(plan: ForkPlan) -> str:
     """Return the price of the calls as far as it is known; empty if there are no calls."""
     if not plan.least:
@@ -131,8 +126,8 @@ def _price(plan: ForkPlan) -> str:
 def _begin(fork: Fork, spec: Spec | None, case: str) -> None:
     try:
         run = session.runs().fork(fork, session.catalog().get, spec)
-    except (RunNotFoundError, QuotaExceededError) as error:
-        st.warning(plain(str(error)), icon=":material/edit:")
+    except ExplainError as error:
+        problems(error)
     else:
         named = {"runs": f"{fork.run},{run}", **({"case": case} if case else {})}
         st.switch_page(addresses.SIDE, query_params=named)
@@ -196,7 +191,7 @@ def _form(lab: Lab, run_id: str, state: Transcript) -> None:
     if st.button("Predict again", type="primary", key="predictor-begin"):
         try:
             st.query_params["run"] = session.runs().repredict(run_id, chosen, session.catalog().get)
-        except (QuotaExceededError, CallError, ValueError) as error:
+        except (ExplainError, ValueError) as error:
             problems(error)
         else:
             st.rerun()

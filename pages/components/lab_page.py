@@ -22,10 +22,9 @@ from core.paper_figures import source
 from core.text.display import count_noun
 from core.text.templates import TemplateError, load
 from core.transcript import CaseProgress, Transcript
-from pages.components import tables
-from pages.components.tables import table
+from pages.components.tables import button, opens, table
 from pages.components.text import plain
-from pages.components.widgets import SHIPPED, filled, from_dataset, of_dataset, one_of, short, widget
+from pages.components.widgets import SHIPPED, choose_named, filled, from_dataset, of_dataset, one_of, short, widget
 
 # A lab's section of the Methods page, drawn from what the lab declares, and parts for labs that say more.
 
@@ -126,16 +125,7 @@ def choose(transcript: Transcript) -> str:
     def chosen() -> None:
         st.query_params["case"] = st.session_state[key]
 
-    return str(
-        st.selectbox(
-            "Case",
-            list(names),
-            format_func=lambda case: names[case],
-            key=key,
-            on_change=chosen,
-            label_visibility="collapsed",
-        )
-    )
+    return str(choose_named("Case", names, key, on_change=chosen))
 
 
 def case_table(transcript: Transcript, run_id: str) -> None:
@@ -157,7 +147,7 @@ def case_table(transcript: Transcript, run_id: str) -> None:
     st.caption("Select a case to see it whole, above.")
     key, columns = f"cases-{run_id}", {"About": st.column_config.TextColumn(width="medium")}
     about = "Table of the run's cases with their outcomes"
-    tables.table(pd.DataFrame(rows), key, about, column_config=columns, **tables.opens(list(cases), key))
+    table(pd.DataFrame(rows), key, about, column_config=columns, **opens(list(cases), key))
 
 
 Offer = Literal["question", "input", "draw"]
@@ -363,7 +353,7 @@ class LabPage:
             st.pills(
                 "Examples", shown, format_func=called, key=key, on_change=taken, label_visibility="collapsed", wrap=True
             )
-            st.button("Others", icon=":material/casino:", type="tertiary", key=self.key("others"), on_click=others)
+            button("Others", "casino", self.key("others"), others)
 
     # A run
 

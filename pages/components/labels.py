@@ -25,7 +25,7 @@ from core.transcript import Transcript, name_of
 from pages import addresses
 from pages.components import lab_page, reader_accuracy, session
 from pages.components.text import plain, shortened
-from pages.components.widgets import short
+from pages.components.widgets import choose_named, short
 
 # The visitor's own label schemes: their buttons and keys beside a case, the file they come from, and how far people
 # agree.
@@ -214,22 +214,13 @@ def draw(lab: Lab, run_id: str, state: Transcript, case: str, trial: str | None 
         with st.container(horizontal=True, vertical_alignment="center", key="labels-head"):
             st.markdown("**Your verdict**" + ("" if trial is None else f" on {WHOLE}" if not trial else ""))
             if trial is None:
-                trial = _choose(trials)
+                about = {id: f"on {shortened(one.about, 80)}" for id, one in trials.items()}
+                trial = choose_named("About", {"": f"on {WHOLE}", **about}, "label-about")
             st.button("Keys", type="tertiary", key="label-keys", on_click=_turn_keys)
         draw_own(run_id, case)
         if trial and trial not in trials:
             return
         _Labelling(lab, run_id, case, trial, trials.get(trial or lab.listing.main_trial)).draw()
-
-
-def _choose(trials: dict[str, Trial]) -> str:
-    return st.selectbox(
-        "About",
-        ["", *trials],
-        format_func=lambda id: f"on {shortened(trials[id].about, 80)}" if id else f"on {WHOLE}",
-        key="label-about",
-        label_visibility="collapsed",
-    )
 
 
 def _turn_keys() -> None:
@@ -252,9 +243,7 @@ class _Labelling:
                 self.own = Label.model_validate(here[-1].data)
             elif here and not blind:
                 self.others.append(Label.model_validate(here[-1].data))
-        self.store: Store | None = None
-        with suppress(StoreError):
-            self.store = entry.keeper().store
+        self.store = _store()
         self.viewer = session.viewer()
 
     def draw(self) -> None:

@@ -2,6 +2,8 @@
 labels, given by people while viewing rows of their choice, that confirm it.
 """
 
+from contextlib import suppress
+
 import streamlit as st
 
 from core import entry
@@ -10,7 +12,7 @@ from core.labs.base.lab import Lab
 from core.rulesets import PARSER_NAMES, RULES
 from core.store import audits, run_list
 from core.store.audits import AuditDraw, LabelledRight, ReaderAccuracy
-from core.store.store import Store, StoreError
+from core.store.store import StoreError
 from core.text.display import count_noun
 from pages import addresses
 from pages.components import session
@@ -22,18 +24,16 @@ def of_lab(lab: Lab) -> dict[Judgement, list[LabelledRight]]:
     """Return what labels say about each reader of the lab, as far as the visitor may see; only for readers that have a
     label.
     """
-    try:
-        keeper = entry.keeper()
-    except StoreError:
-        return {}
-    found = _found(keeper.store, lab.name, session.viewer(), keeper.changes)
-    return {one: readers for one in lab.listing.judgements if (readers := found[one.name])}
+    with suppress(StoreError):
+        found = _found(lab.name, session.viewer(), entry.keeper().changes)
+        return {one: readers for one in lab.listing.judgements if (readers := found[one.name])}
+    return {}
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _found(_store: Store, lab: str, viewer: str | None, changes: int) -> dict[str, list[LabelledRight]]:
-    declared = entry.labs()[lab]
-    return {one.name: audits.labelled_right(_store, declared, one, viewer) for one in declared.listing.judgements}
+def _found(lab: str, viewer: str | None, changes: int) -> dict[str, list[LabelledRight]]:
+    declared, store = entry.labs()[lab], entry.keeper().store
+    return {one.name: audits.labelled_right(store, declared, one, viewer) for one in declared.listing.judgements}
 
 
 def draw_for_call(run_id: str, role: str, model: str, read: bool) -> None:
@@ -52,10 +52,9 @@ def draw_for_call(run_id: str, role: str, model: str, read: bool) -> None:
 
 
 def _lab(run_id: str) -> Lab | None:
-    try:
+    with suppress(StoreError):
         return entry.labs().get(run_list.lab_of(entry.keeper().store, run_id) or "")
-    except StoreError:
-        return None
+    return None
 
 
 def said_of(readers: list[LabelledRight]) -> str:
@@ -98,16 +97,15 @@ def in_audit(found: ReaderAccuracy, audit: AuditDraw) -> str:
 
 def audited(lab: Lab) -> AuditDraw | None:
     """Return the lab's latest blind audit that has been completed; None if there is none."""
-    try:
-        keeper = entry.keeper()
-    except StoreError:
-        return None
-    return next((one for one in _audits(keeper.store, lab.name, session.viewer(), keeper.changes) if one.readers), None)
+    with suppress(StoreError):
+        found = _audits(lab.name, session.viewer(), entry.keeper().changes)
+        return next((one for one in found if one.readers), None)
+    return None
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _audits(_store: Store, lab: str, viewer: str | None, changes: int) -> list[AuditDraw]:
-    return audits.audits(_store, entry.labs()[lab], viewer)
+def _audits(lab: str, viewer: str | None, changes: int) -> list[AuditDraw]:
+    return audits.audits(entry.keeper().store, entry.labs()[lab], viewer)
 
 
 def figure(value: float | None) -> str:

@@ -21,7 +21,6 @@ from core.report.viewer_assets import style as viewer_style
 from core.runs import bundle
 from core.runs.bundle import BundleError
 from core.runs.library import EXAMPLE_STUDY, Recording, list_recordings
-from core.server.quotas import QuotaExceededError
 from core.transcript import Transcript
 from pages import addresses
 from pages.components import session
@@ -32,6 +31,9 @@ from pages.components.throttle import waits
 
 
 _HERE = Path(__file__).parent
+
+RECORDINGS = list_recordings(home.recordings())
+"""The runs that came with the app."""
 
 
 class LinkCard(NamedTuple):
@@ -111,24 +113,22 @@ def _begun(run: str) -> tuple[Lab, Spec]:
 
 def about_all() -> str:
     """Return a description of the recordings."""
-    recordings = list_recordings(home.recordings())
     return (
-        f"Recorded from {recordings.model} ({recordings.quantisation}, {recordings.licence}) on {recordings.cores} "
+        f"Recorded from {RECORDINGS.model} ({RECORDINGS.quantisation}, {RECORDINGS.licence}) on {RECORDINGS.cores} "
         "cores, and unedited. We picked these stories because they are instructive: examples, not evidence."
     )
 
 
 def note(run_id: str, transcript: Transcript) -> None:
     """Say where a recording comes from, and that it was selected; nothing for any other run."""
-    recordings = list_recordings(home.recordings())
-    one, started = recordings.named(run_id), transcript.started
+    one, started = RECORDINGS.named(run_id), transcript.started
     if started is None or not session.run(run_id).is_recording():
         return
     if started.study == EXAMPLE_STUDY:
         st.caption(":material/school: **From the example study that comes with the app.**")
     if one is None:
         return
-    lab, here = entry.labs()[started.lab], len(recordings.of_lab(started.lab))
+    lab, here = entry.labs()[started.lab], len(RECORDINGS.of_lab(started.lab))
     which = (
         f"Of {one.of} such runs of {lab.title} that were begun, {here} were chosen for what they show"
         if one.of > here
@@ -136,8 +136,8 @@ def note(run_id: str, transcript: Transcript) -> None:
     )
     st.caption(
         f":material/smart_display: **A recording. {plain(one.twist)}** Made on "
-        f"{started.at:%d %B %Y} with {plain(recordings.model)} ({plain(recordings.quantisation)}, "
-        f"{recordings.licence}) on {recordings.cores} cores, by version {plain(started.app)} of this app, and not "
+        f"{started.at:%d %B %Y} with {plain(RECORDINGS.model)} ({plain(RECORDINGS.quantisation)}, "
+        f"{RECORDINGS.licence}) on {RECORDINGS.cores} cores, by version {plain(started.app)} of this app, and not "
         f"changed since. {which}: an example, not evidence."
     )
 
@@ -149,7 +149,6 @@ def ask_it_yourself(run_id: str, transcript: Transcript) -> None:
     if transcript.started is None or not session.run(run_id).is_recording():
         return
     lab = entry.labs()[transcript.started.lab]
-    recordings = list_recordings(home.recordings())
     answers = [call.answered for call in transcript.calls.values() if call.answered]
     tokens = sum(answer.usage.completion_tokens or 0 for answer in answers)
     best = local.largest_installed(session.catalog().models_folder, local.memory())
@@ -157,7 +156,7 @@ def ask_it_yourself(run_id: str, transcript: Transcript) -> None:
         return
 
     def time(model: local.Fitting) -> str:
-        minutes = local.seconds(model, tokens, recordings.rate, recordings.size) / 60
+        minutes = local.seconds(model, tokens, RECORDINGS.rate, RECORDINGS.size) / 60
         return "less than a minute" if minutes < 1 else f"about {math.ceil(minutes)} minutes"
 
     with st.container(key="ask-it-yourself"):
@@ -170,7 +169,7 @@ def ask_it_yourself(run_id: str, transcript: Transcript) -> None:
         larger = local.largest_downloadable(local.memory())
         if larger is not None and larger.size > best.size:
             words += f". {plain(larger.id)} would fit too ({larger.size / 1e9:.1f} GB to download): {time(larger)}"
-        st.caption(f"{words}, for as many words on {recordings.cores} cores with little else to do.")
+        st.caption(f"{words}, for as many words on {RECORDINGS.cores} cores with little else to do.")
 
 
 def _ask(lab: Lab, transcript: Transcript, model: str) -> None:
@@ -178,18 +177,14 @@ def _ask(lab: Lab, transcript: Transcript, model: str) -> None:
     assert transcript.started is not None
     recorded = transcript.started.spec
     spec = {name: model if value == recorded.get("model") else value for name, value in recorded.items()}
-    try:
-        run = session.runs().start(lab.name, lab.spec.model_validate(spec), session.catalog().get)
-    except QuotaExceededError as error:
-        st.warning(plain(str(error)), icon=":material/edit:")
-    else:
+    if run := session.begin(lab, lab.spec.model_validate(spec)):
         st.switch_page(addresses.of_lab(lab), query_params={"run": run})
 
 
 # The recordings as cards: what the model said, large, and what became of it in one line.
 
 
-STORIES = list_recordings(home.recordings()).recording
+STORIES = RECORDINGS.recording
 """All stories, in the order in which they are shown."""
 
 

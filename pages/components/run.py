@@ -5,15 +5,12 @@ from contextlib import suppress
 from urllib.parse import urlencode
 
 import streamlit as st
-from pydantic import ValidationError
 from streamlit.delta_generator import DeltaGenerator
 
 from core import entry, policy
-from core.events import CallError
 from core.journal import Fault, JournalInUseError
 from core.report import methods, standalone_html
 from core.report.standalone_html import Chosen
-from core.runs.context import complaints
 from core.runs.engine import UserInput
 from core.runs.labels import Kept
 from core.runs.library import RunNotFoundError
@@ -24,7 +21,7 @@ from core.store.store import Store, StoreError
 from core.transcript import Transcript, transcript
 from pages import addresses
 from pages.components import recordings, session, side_by_side
-from pages.components.tables import download
+from pages.components.tables import button, download
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
 
@@ -140,9 +137,7 @@ def deleted() -> None:
     for run in visit.deleted()[-3:]:
         with st.container(horizontal=True, vertical_alignment="center", key=f"deleted-{run}"):
             st.caption(f"Deleted: {plain(run)}")
-            st.button(
-                "Undo", icon=":material/undo:", type="tertiary", key=f"undo-{run}", on_click=visit.undo, args=(run,)
-            )
+            button("Undo", "undo", f"undo-{run}", visit.undo, run)
     if (more := len(visit.deleted()) - 3) > 0:
         st.caption(f"And {more:,} more, which you can restore after these.")
 
@@ -170,14 +165,10 @@ def title(transcript: Transcript, run_id: str) -> None:
     if transcript.planned > 1 or called != first:
         st.title(plain(asked), anchor=False)
     state = transcript.status or ("running" if session.run(run_id).active() else "interrupted")
-    lab = (
-        entry.labs()[transcript.started.lab].title
-        if transcript.started and transcript.started.lab in entry.labs()
-        else ""
-    )
+    lab = entry.labs().get(transcript.started.lab) if transcript.started else None
     when = f"{transcript.started.at:%d %B %Y, %H:%M} UTC · " if transcript.started else ""
     who = plain(str(spec.get("model", "")))
-    parts = filter(None, (who, f"{lab} · {when}{transcript.seconds:.1f}\u00a0s", plain(run_id)))
+    parts = filter(None, (who, f"{lab.title if lab else ''} · {when}{transcript.seconds:.1f}\u00a0s", plain(run_id)))
     st.markdown(f":{_COLOURS[state]}-badge[{state}] :gray[{' · '.join(parts)}]")
 
 
@@ -290,14 +281,8 @@ def _seal(run_id: str) -> None:
     if policy.allows("others") or not visit.shares(run_id):
         return
     sealed = visit.run(run_id).sealed()
-    st.button(
-        "Reveal to all" if sealed else "Make others guess first",
-        icon=f":material/{'lock_open' if sealed else 'lock'}:",
-        key="seal",
-        type="tertiary",
-        on_click=visit.seal,
-        args=(run_id, not sealed),
-    )
+    words, icon = ("Reveal to all", "lock_open") if sealed else ("Make others guess first", "lock")
+    button(words, icon, "seal", visit.seal, run_id, not sealed)
 
 
 def _sharing(runs: Sequence[str]) -> None:
@@ -352,13 +337,3 @@ def resume(run_id: str, *additions: UserInput, failed_too: bool = False) -> bool
         st.warning(plain(f"{str(error).rstrip('.')}."), icon=":material/pause_circle:")
         return False
     return True
-
-
-def problems(error: ValidationError | ValueError | CallError | QuotaExceededError) -> None:
-    """Show what is wrong with the user's input."""
-    if isinstance(error, ValidationError):
-        for complaint in complaints(error):
-            st.warning(plain(complaint), icon=":material/edit:")
-    else:
-        hint = error.hint if isinstance(error, CallError) else ""
-        st.warning(plain(str(error)) + (f"  \n{plain(hint)}" if hint else ""), icon=":material/edit:")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import streamlit as st
 from pydantic import ValidationError
@@ -52,28 +51,17 @@ MANY = 100
 """For a run with more cases than this, only the case that is shown is read as a whole."""
 
 
-class Ended(NamedTuple):
-    """What decides the next step after a run: whether only a person's predictions would give a verdict; whether a robot
-    was asked, and a real model can be; whether the run has too few tests for a verdict; how many of its tests failed;
-    whether another model can be asked.
+def next_step(may_predict: bool, has_real: bool, is_short: bool, failures: int, can_compare: bool) -> Step | None:
+    """Return the one thing to offer after a run; None if there is nothing. `may_predict`: only a person's predictions
+    would give a verdict; `has_real`: a robot was asked, and a real model can be; `is_short`: the run has too few tests
+    for a verdict; `failures`: how many of its tests failed; `can_compare`: another model can be asked.
     """
-
-    may_predict: bool = False
-    is_robot: bool = False
-    has_real: bool = False
-    is_short: bool = False
-    failures: int = 0
-    can_compare: bool = True
-
-
-def next_step(run: Ended) -> Step | None:
-    """Return the one thing to offer after a run; None if there is nothing."""
     wanted: dict[Step, bool] = {
-        "predict": run.may_predict,
-        "real": run.is_robot and run.has_real,
-        "longer": run.is_short,
-        "failures": run.failures > 0,
-        "compare": run.can_compare,
+        "predict": may_predict,
+        "real": has_real,
+        "longer": is_short,
+        "failures": failures > 0,
+        "compare": can_compare,
     }
     return next((step for step, is_wanted in wanted.items() if is_wanted), None)
 
@@ -163,11 +151,10 @@ class Shown:
         spec, may = self.spec, session.visitor().takes_part and not self.is_sealed
         if self.take is None or spec is None or not may or not self.is_judged:
             return
-        model = str(getattr(spec, "model", ""))
         has_real = self.next_run("real") is not None
         is_short = self.next_run("longer") is not None
         predict = not self.are_several and self.lab_page.may_predict(self.view)
-        step = next_step(Ended(predict, is_control(model), has_real, is_short, failures, bool(model)))
+        step = next_step(predict, has_real, is_short, failures, bool(getattr(spec, "model", "")))
         if step is not None:
             first = self.next_run(step)
             yield Action(name=step, words=first.words if first else "")
@@ -359,6 +346,9 @@ def on_stage(shown: Shown, cases: CaseList | None = None) -> None:
     scene = shown.scene()
     failures = sum(card.mark == "broken" for card in scene.cards)
     offered = () if shown.are_several else tuple(shown.step(failures))
+    where = Where(st.query_params.get("trial", ""), screen_number())
+    if cases is not None:
+        where = replace(where, steps=True, listed=cases.listed, here=cases.here)
     went = stage(
         mode,
         [scene.model_copy(update={"actions": (*offered, *shown.actions())})],
@@ -366,13 +356,7 @@ def on_stage(shown: Shown, cases: CaseList | None = None) -> None:
         # jump, and keys would be lost.
         STAGE_OF_LIST if cases and cases.listed else f"stage-{shown.run}",
         [shown.follow()],
-        Where(
-            st.query_params.get("trial", ""),
-            screen_number(),
-            cases is not None,
-            cases.listed if cases else (),
-            cases.here if cases else None,
-        ),
+        where,
         says,
     )
     _take(shown, went)

@@ -2,21 +2,25 @@
 
 import secrets
 from collections.abc import Mapping
-from contextlib import suppress
 
 import streamlit as st
 from pydantic import ValidationError
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import entry, policy
+from core.errors import ExplainError
 from core.events import CallError
 from core.home import DataDirError
+from core.labs.base.lab import Lab
+from core.labs.base.spec import Spec
 from core.models.catalog import Catalog
 from core.models.settings import EndpointConfig
+from core.runs.context import complaints
 from core.server import admin, roles
 from core.server.access import COOKIES_NEEDED, OwnRun, ReadableRun, RunAccess, Visitor, code_in, visitor_with_code
 from pages import addresses, middleware
 from pages.components.text import plain
+from pages.components.throttle import waits
 
 FILE_MB = 50
 """Largest file in megabytes that a browser can send (`maxUploadSize` in .streamlit/config.toml). For larger ones, use
@@ -28,30 +32,12 @@ _ADDED = "endpoints"
 
 def endpoints() -> dict[str, EndpointConfig]:
     """Return the endpoints by name: those in `.streamlit/secrets.toml`, then those added on the Models page."""
-    found: dict[str, EndpointConfig] = {}
-    for name, values in _secret_endpoints().items():
-        with suppress(CallError, ValidationError):
-            found[name] = EndpointConfig.model_validate({**values, "name": name})
-    return {**found, **st.session_state.get(_ADDED, {})}
+    return {**_from_secrets()[0], **st.session_state.get(_ADDED, {})}
 
 
 def unusable() -> dict[str, str]:
     """Return why endpoints in `.streamlit/secrets.toml` cannot be used, by name. The values are never repeated."""
-    found: dict[str, str] = {}
-    try:
-        st.secrets.get("endpoints")
-    except FileNotFoundError as error:
-        # A missing file raises the same class.
-        if "Error parsing" in str(error):
-            found["Everything"] = "the file is not TOML. Compare it with .streamlit/secrets.toml.example."
-    for name, values in _secret_endpoints().items():
-        try:
-            EndpointConfig.model_validate({**values, "name": name})
-        except CallError as error:
-            found[name] = f"{error.message} {error.hint}"
-        except ValidationError as error:
-            found[name] = ", ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-    return found
+    return _from_secrets()[1]
 
 
 def visitor() -> Visitor:
@@ -67,16 +53,6 @@ def visitor() -> Visitor:
 def role() -> str:
     """Return the visitor's role: `core.server.roles.HOST` and so on; empty if they have yet to type a code."""
     return roles.role_of(visitor().name)
-
-
-def sign_in(code: str) -> None:
-    """Give the visitor the role of `code`. Raises SignInError and DataDirError."""
-    roles.enter(visitor().name, code, str(st.context.ip_address or "this machine"))
-
-
-def sign_out() -> None:
-    """Take the visitor's role away."""
-    roles.sign_out(visitor().name)
 
 
 def has_place() -> bool:
@@ -110,6 +86,29 @@ def own(run_id: str) -> OwnRun:
     return runs().own_run(run_id)
 
 
+def begin(lab: Lab, spec: Spec) -> str:
+    """Start a run and return its id; an empty string if there is a problem, which is reported."""
+    try:
+        with waits("Getting ready …"):
+            lab.check(spec)
+        for model in spec.models:
+            catalog().get(model)
+        return runs().start(lab.name, spec, catalog().get)
+    except (ExplainError, ValueError) as error:
+        problems(error)
+        return ""
+
+
+def problems(error: Exception) -> None:
+    """Show what is wrong with the user's input, and what to do."""
+    if isinstance(error, ValidationError):
+        for complaint in complaints(error):
+            st.warning(plain(complaint), icon=":material/edit:")
+    else:
+        hint = getattr(error, "hint", "")
+        st.warning(plain(str(error)) + (f"  \n{plain(hint)}" if hint else ""), icon=":material/edit:")
+
+
 def viewer() -> str | None:
     """Return the name of the visitor for whom lists are made; None if they may see everything."""
     visit = runs()
@@ -141,17 +140,27 @@ def catalog() -> Catalog:
     return kept[1]
 
 
-def _secret_endpoints() -> dict[str, dict[str, object]]:
-    """Return what the secrets file says about each endpoint; empty for an entry that is not a table, which is then
+def _from_secrets() -> tuple[dict[str, EndpointConfig], dict[str, str]]:
+    """Return the endpoints in the secrets file, and why others cannot be used, by name. An entry that is not a table is
     reported as incomplete.
     """
+    found, broken = dict[str, EndpointConfig](), dict[str, str]()
     try:
-        found = st.secrets.get("endpoints", {})
-    except FileNotFoundError:
-        return {}
-    if not isinstance(found, Mapping):
-        return {"endpoints": {}}
-    return {name: dict(values) if isinstance(values, Mapping) else {} for name, values in found.items()}
+        named = st.secrets.get("endpoints", {})
+    except FileNotFoundError as error:
+        # A missing file raises the same class.
+        if "Error parsing" in str(error):
+            broken["Everything"] = "the file is not TOML. Compare it with .streamlit/secrets.toml.example."
+        return found, broken
+    for name, values in named.items() if isinstance(named, Mapping) else [("endpoints", {})]:
+        try:
+            table = dict(values) if isinstance(values, Mapping) else {}
+            found[name] = EndpointConfig.model_validate({**table, "name": name})
+        except CallError as error:
+            broken[name] = f"{error.message} {error.hint}"
+        except ValidationError as error:
+            broken[name] = ", ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+    return found, broken
 
 
 # What is shown instead of and above every page: the sign-in form, a notice for surplus tabs, the host's message to
@@ -217,7 +226,7 @@ def draw_role() -> None:
         with st.container(horizontal=True, vertical_alignment="center", key="signed-in"):
             st.success(_MEANS[own], icon=":material/shield_person:")
             if st.button("Sign out", icon=":material/logout:", key="sign-out"):
-                sign_out()
+                roles.sign_out(visitor().name)
                 st.rerun()
         return
     st.markdown("Hosts and teachers sign in with their code. This browser then remembers you for 30 days.")
@@ -232,7 +241,7 @@ def _form() -> None:
     if not code.strip():
         return
     try:
-        sign_in(code)
+        roles.enter(visitor().name, code, str(st.context.ip_address or "this machine"))
     except (roles.SignInError, DataDirError) as error:
         st.warning(plain(str(error)), icon=":material/lock_clock:")
     else:

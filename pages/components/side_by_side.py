@@ -1,27 +1,27 @@
 """Several runs on the same questions: starting them, their tests as cells, and how the rows match."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import streamlit as st
 from pydantic import ValidationError
 
 from core import entry
-from core.events import CallError
+from core.errors import ExplainError
 from core.labs.base.declared import Judged
 from core.labs.base.lab import Lab
 from core.labs.base.report import View
 from core.labs.base.spec import Spec
 from core.report.comparison_text import left_out
 from core.scene import Bar, Mark, RunScene, Scene
-from core.server.quotas import QuotaExceededError
 from core.store import comparing
 from core.store.comparing import TestedItem
 from core.text.display import count_noun
 from core.transcript import Transcript
 from pages import addresses
 from pages.components import lab_page, session, widgets
+from pages.components.session import problems
 from pages.components.text import part_markdown, plain
 
 # The outcome of a test as a mark, with the same colour and icon per state in every lab; and strips of marks.
@@ -335,30 +335,28 @@ def choose(lab: Lab, spec: Spec, run_id: str, transcript: Transcript) -> None:
     )
     if pressed:
         view = lab.view(transcript.case(transcript.only)) if transcript.planned == 1 else None
-        try:
-            begin(lab, [page.other(spec, one, run_id, view) for one in fields], run_id)
-        except (CallError, ValueError, QuotaExceededError) as error:
-            hint = getattr(error, "hint", "")
-            st.warning(plain(f"{error} {hint}".strip()), icon=":material/edit:")
+        begin(lab, (page.other(spec, one, run_id, view) for one in fields), run_id)
 
 
-def begin(lab: Lab, specs: list[Spec], *there: str) -> None:
-    """Start a run for each specification and show them side by side, after the runs `there`. Raises CallError and
-    ValueError before any run begins if one of them cannot; QuotaExceededError.
+def begin(lab: Lab, specs: Iterable[Spec], *there: str) -> None:
+    """Start a run for each specification and show them side by side, after the runs `there`. If one of them cannot
+    begin, or cannot be made, no run begins and the reason is shown.
     """
-    for spec in specs:
-        lab.check(spec)
-        for model in spec.models:
-            session.catalog().get(model)
-    runs = [session.runs().start(lab.name, spec, session.catalog().get) for spec in specs]
-    st.switch_page(addresses.SIDE, query_params={"runs": ",".join([*there, *runs])})
+    try:
+        all_specs = list(specs)
+        for spec in all_specs:
+            lab.check(spec)
+            for model in spec.models:
+                session.catalog().get(model)
+        runs = [session.runs().start(lab.name, spec, session.catalog().get) for spec in all_specs]
+    except (ExplainError, ValueError) as error:
+        problems(error)
+    else:
+        st.switch_page(addresses.SIDE, query_params={"runs": ",".join([*there, *runs])})
 
 
 def first(lab: Lab) -> None:
     """Draw a button for the side-by-side runs that the lab offers to newcomers, if it has any."""
     sides = lab.robots.demo_comparison()
     if sides and st.button(sides.words, icon=":material/view_column:", key=f"sides-{lab.path}", help=sides.help):
-        try:
-            begin(lab, list(sides.specs))
-        except QuotaExceededError as error:
-            st.warning(plain(str(error)), icon=":material/edit:")
+        begin(lab, sides.specs)

@@ -1,4 +1,4 @@
-"""Tables and pictures that can be downloaded."""
+"""Tables and pictures that can be downloaded, and buttons."""
 
 from __future__ import annotations
 
@@ -88,6 +88,15 @@ def as_file(frame: DataFrame | Callable[[], DataFrame], name: str, kind: export.
         "table",
         f"{kind}-{name}",
     )
+
+
+def button(
+    label: str, icon: str, key: str, does: Callable[..., None], *args: Any, type: Any = "tertiary", **more: Any
+) -> None:
+    """Draw a button. When it is pressed, `does` is called with `args` before the page is drawn again; `more` goes to
+    Streamlit.
+    """
+    st.button(label, icon=f":material/{icon}:", key=key, on_click=does, args=args, type=type, **more)
 
 
 def download(

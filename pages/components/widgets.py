@@ -19,7 +19,7 @@ from core.models import local
 from core.models.ids import CONTROL
 from core.text.display import count_noun, on_hover
 from pages.components import session
-from pages.components.tables import table
+from pages.components.tables import button, table
 from pages.components.text import plain
 from pages.components.throttle import waits
 
@@ -29,6 +29,9 @@ from pages.components.throttle import waits
 SHIPPED = f"local/{local.SHIPPED}"
 """The real model that comes with the app, for visitors who have seen a robot."""
 
+
+_TYPED: dict[str, Any] = {"persist_state": "session", "accept_new_options": True}
+"""Arguments of a choice that is kept from page to page, and in which one can type what is not listed."""
 
 _CHOSEN = "models-chosen"
 TRIED = "model-tried"
@@ -42,11 +45,6 @@ def model_choices(lab: Lab) -> list[str]:
         for info in session.catalog().offered()
         if not info.needs and (info.kind != "control" or info.id in lab.robots.controls())
     ]
-
-
-def _titles() -> dict[str, str]:
-    infos = session.catalog().offered()
-    return {info.id: info.id if info.title == info.id else f"{info.id} · {info.title}" for info in infos}
 
 
 def chosen_models() -> list[str]:
@@ -67,18 +65,12 @@ def short(id: str) -> str:
 
 def pick(label: str, key: str, lab: Lab) -> str:
     """Let the user pick a model, or type an id that is not listed. The choice is kept from page to page."""
-    titles = _titles()
+    titles = {one.id: f"{one.id} · {one.title}" for one in session.catalog().offered() if one.title != one.id}
     ids = model_choices(lab)
     first = lab.robots.default_model if lab.robots.default_model in ids else ids[0]
+    help = "Controls are robots whose faithfulness is known. More models: see the Models page."
     chosen = st.selectbox(
-        label,
-        ids,
-        index=ids.index(first),
-        format_func=lambda one: titles.get(one, one),
-        key=key,
-        persist_state="session",
-        accept_new_options=True,
-        help="Controls are robots whose faithfulness is known. More models: see the Models page.",
+        label, ids, ids.index(first), format_func=lambda one: titles.get(one, one), key=key, help=help, **_TYPED
     )
     _correct(chosen, key)
     return chosen or first
@@ -95,9 +87,13 @@ def _correct(typed: str | None, key: str, others: Sequence[str] = ()) -> None:
     def correct() -> None:
         st.session_state[key] = [*others, meant] if others or isinstance(st.session_state[key], list) else meant
 
-    st.button(
-        f"Did you mean {plain(meant)}?", key=f"meant-{key}-{typed}", icon=":material/spellcheck:", on_click=correct
-    )
+    button(f"Did you mean {plain(meant)}?", "spellcheck", f"meant-{key}-{typed}", correct, type="secondary")
+
+
+def choose_named(title: str, names: Mapping[Any, str], key: str, **more: Any) -> Any:
+    """Let the user choose one of these, shown by its name, in a list without a title; `more` goes to Streamlit."""
+    named = names.__getitem__
+    return st.selectbox(title, list(names), format_func=named, key=key, label_visibility="collapsed", **more)
 
 
 def outside(said: str, known: Mapping[str, str], take: Callable[[str], None], key: str, lab: Lab) -> None:
@@ -112,25 +108,15 @@ def outside(said: str, known: Mapping[str, str], take: Callable[[str], None], ke
         st.markdown(f":material/travel_explore: {plain(said)}")
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             if SHIPPED in model_choices(lab):
-                st.button(
-                    "Ask a real language model instead", icon=":material/smart_toy:", key=f"real-{key}", on_click=real
-                )
+                button("Ask a real language model instead", "smart_toy", f"real-{key}", real, type="secondary")
             for number, (one, words) in enumerate(known.items(), start=1):
-                st.button(plain(words), key=f"known-{key}-{number}", icon=":material/edit:", on_click=take, args=(one,))
+                button(plain(words), "edit", f"known-{key}-{number}", take, one, type="secondary")
 
 
 def pick_many(label: str, nobody: str, key: str, help: str, lab: Lab, but: str = "") -> list[str]:
     """Let the user pick at most two models for one role, not including `but`; `nobody` is shown if none is chosen."""
-    chosen = st.multiselect(
-        label,
-        [id for id in model_choices(lab) if id != but],
-        key=key,
-        max_selections=2,
-        placeholder=nobody,
-        persist_state="session",
-        accept_new_options=True,
-        help=help,
-    )
+    ids = [id for id in model_choices(lab) if id != but]
+    chosen = st.multiselect(label, ids, key=key, max_selections=2, placeholder=nobody, help=help, **_TYPED)
     for one in chosen:
         _correct(one, key, [other for other in chosen if other != one])
     return chosen
@@ -138,16 +124,8 @@ def pick_many(label: str, nobody: str, key: str, help: str, lab: Lab, but: str =
 
 def pick_or_none(label: str, nobody: str, key: str, lab: Lab, help: str | None = None) -> str:
     """Let the user pick a model for one role; "" stands for `nobody`."""
-    chosen = st.selectbox(
-        label,
-        model_choices(lab),
-        index=None,
-        placeholder=nobody,
-        key=key,
-        persist_state="session",
-        accept_new_options=True,
-        help=help,
-    )
+    ids = model_choices(lab)
+    chosen = st.selectbox(label, ids, index=None, placeholder=nobody, key=key, help=help, **_TYPED)
     _correct(chosen, key)
     return chosen or ""
 
@@ -360,19 +338,11 @@ def _add(key: str, prefix: str, takes_logs: bool) -> None:
     if not policy.allows("files"):
         return
 
-    def take() -> None:
-        if (file := st.session_state[f"{key}-file"]) is not None:
+    def take(kind: str) -> None:
+        if (file := st.session_state[f"{key}-{kind}"]) is not None:
             try:
-                st.session_state[key], encoding = own.save_file(file.name, file.getvalue())
-                if encoding:
-                    st.session_state[f"{key}-encoding"] = f"This file was {encoding} text. It is stored as UTF-8."
-            except DatasetError as error:
-                st.session_state[f"{key}-refused"] = str(error)
-
-    def take_log() -> None:
-        if (file := st.session_state[f"{key}-log"]) is not None:
-            try:
-                st.session_state[key], st.session_state[f"{key}-encoding"] = _of_log(file, prefix)
+                saved = _of_log(file, prefix) if kind == "log" else _of_file(file)
+                st.session_state[key], st.session_state[f"{key}-encoding"] = saved
             except DatasetError as error:
                 st.session_state[f"{key}-refused"] = str(error)
 
@@ -384,6 +354,7 @@ def _add(key: str, prefix: str, takes_logs: bool) -> None:
             max_upload_size=min(session.FILE_MB, own.LARGEST // files.MB),
             key=f"{key}-file",
             on_change=take,
+            args=["file"],
         )
         if takes_logs:
             st.file_uploader(
@@ -391,7 +362,8 @@ def _add(key: str, prefix: str, takes_logs: bool) -> None:
                 type=["eval", "json", "jsonl"],
                 max_upload_size=session.FILE_MB,
                 key=f"{key}-log",
-                on_change=take_log,
+                on_change=take,
+                args=["log"],
             )
         st.caption(
             "It is kept in `$EXPLAIN_HOME/datasets`. Nothing in it leaves this machine, except what models are asked."
@@ -400,6 +372,12 @@ def _add(key: str, prefix: str, takes_logs: bool) -> None:
         st.info(plain(converted), icon=":material/info:")
     if refused := st.session_state.pop(f"{key}-refused", ""):
         st.error(plain(refused), icon=":material/error:")
+
+
+def _of_file(file: Any) -> tuple[str, str]:
+    """Save an uploaded file as a data set, and return its name and how its text was converted, if it was."""
+    name, encoding = own.save_file(file.name, file.getvalue())
+    return name, f"This file was {encoding} text. It is stored as UTF-8." if encoding else ""
 
 
 def _of_log(file: Any, prefix: str) -> tuple[str, str]:

@@ -22,7 +22,8 @@ from core.text.display import numbers
 from core.transcript import Call, Transcript, name_of, transcript
 from pages import addresses
 from pages.components import fork, lab_page, labels, reader_accuracy, recordings, run_view, session
-from pages.components.run import actions, damage, go_on, link, named_in_address, problems, size, title
+from pages.components.run import actions, damage, go_on, link, named_in_address, size, title
+from pages.components.session import problems
 from pages.components.tables import as_csv
 from pages.components.text import plain
 from pages.components.throttle import PACE, waits

@@ -18,7 +18,7 @@ from core.text.display import count_noun
 from core.text.embed import Encoder
 from pages.about.model_trial import may_try
 from pages.components import labels, session, tables
-from pages.components.run import problems
+from pages.components.session import problems
 from pages.components.text import plain
 from pages.components.throttle import let_others_draw, waits
 from pages.components.widgets import chosen_models

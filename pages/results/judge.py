@@ -15,7 +15,8 @@ from core.text.display import count_noun
 from core.transcript import Transcript, transcript
 from pages import addresses
 from pages.components import labels, session, widgets
-from pages.components.run import named_in_address, problems
+from pages.components.run import named_in_address
+from pages.components.session import problems
 from pages.components.text import plain
 from pages.components.throttle import waits
 

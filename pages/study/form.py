@@ -17,25 +17,21 @@ from core.studies.plan import LARGEST, MOST_AT_ONCE, Study, StudyError, parse
 from core.studies.run_status import SHIFT
 from core.studies.study_files import Composed, compose
 from pages.components import lab_page, session, widgets
-from pages.components.run import problems
+from pages.components.session import problems
+from pages.components.tables import button, download
 from pages.components.text import plain
 from pages.components.throttle import waits
-from pages.components.widgets import LONG_TEXT, hint
+from pages.components.widgets import LONG_TEXT, hint, one_of
 
 # A specification's field as a widget that accepts several values, which the study varies.
 
 
-SWITCH = {False: "no", True: "yes"}
+SWITCH: Mapping[Any, str] = {False: "no", True: "yes"}
 
 
 def leads(lab: Lab, name: str) -> bool:
     """Whether the setting is at the top of the form: who is asked, about what, how many, and in which way."""
     return name in ("model", "limit", lab.listing.method_field, *FACETS)
-
-
-def is_choice(knob: Knob) -> bool:
-    """Whether the field names models or has fixed choices."""
-    return knob.names_models or bool(knob.choices)
 
 
 def values(lab: Lab, name: str, prefix: str) -> list[Any]:
@@ -51,32 +47,12 @@ def values(lab: Lab, name: str, prefix: str) -> list[Any]:
         nobody = "Choose one or several" if name == "model" else knob.nobody
         chosen = st.multiselect(title, known, first, accept_new_options=True, placeholder=nobody, **kept)
         return _whole(chosen, several)
-    if knob.choices:
-        first = list(default or ()) if several else [one for one in (default,) if one in knob.choices]
-        words_of = lab_page.all_words()
-        return _whole(
-            st.pills(
-                title,
-                list(knob.choices),
-                selection_mode="multi",
-                default=first,
-                wrap=True,
-                format_func=lambda one: plain(words_of.get(one, one)),
-                **kept,
-            ),
-            several,
-        )
-    if knob.kind is bool:
-        return list(
-            st.pills(
-                title,
-                [False, True],
-                selection_mode="multi",
-                default=[bool(default)],
-                format_func=lambda one: SWITCH[one],
-                **kept,
-            )
-        )
+    if knob.choices or knob.kind is bool:
+        options = list(knob.choices) or [False, True]
+        words = lab_page.all_words() if knob.choices else SWITCH
+        kept["format_func"] = lambda one: plain(words.get(one, one))
+        first = list(default or ()) if several else [one for one in (default,) if one in options]
+        return _whole(st.pills(title, options, selection_mode="multi", default=first, wrap=True, **kept), several)
     if knob.kind in (int, float):
         none = "as many as there are" if knob.kind is int else "as in the paper"
         text = st.text_input(title, placeholder=none if default is None else f"{default:g}", max_chars=500, **kept)
@@ -139,15 +115,8 @@ def draw() -> None:
     may_send = session.runs().may_all
     session.takes_files(may_send)
     with left:
-        way = st.segmented_control(
-            "How do you want to write it?",
-            [one for one in WAYS if one != "file" or may_send],
-            format_func=lambda one: WAYS[one],
-            default="form",
-            required=True,
-            key="way",
-            persist_state="session",
-        )
+        ways = {one: words for one, words in WAYS.items() if one != "file" or may_send}
+        way = one_of("How do you want to write it?", ways, "way", is_named=True)
     if way == "form":
         with right:
             title = st.text_input(
@@ -188,14 +157,8 @@ def _form(title: str) -> None:
     labs = {lab.path: lab for lab in entry.labs().values() if not lab.hidden}
     known: list[int] = st.session_state.setdefault(PARTS, [0])
     parts = [_part(labs, number, place, len(known)) for place, number in enumerate(known, 1)]
-    st.button(
-        "Add a part",
-        icon=":material/add:",
-        type="tertiary",
-        key="study-add",
-        on_click=_add,
-        help="Another lab, or the same one with other settings. All parts are planned, run and analysed together.",
-    )
+    help = "Another lab, or the same one with other settings. All parts are planned, run and analysed together."
+    button("Add a part", "add", "study-add", _add, help=help)
     left, right = st.columns(2)
     with left:
         general = _limits()
@@ -213,7 +176,7 @@ def _form(title: str) -> None:
     _told(composed, len(parts))
     with st.expander("The file", icon=":material/description:", key="study-written"):
         st.code(composed.text, language="toml")
-        st.button("Edit it as a text", icon=":material/edit:", key="study-edit", on_click=edit, args=[composed.text])
+        button("Edit it as a text", "edit", "study-edit", edit, composed.text, type="secondary")
     _offer(composed.text)
 
 
@@ -234,28 +197,14 @@ def _part(labs: Mapping[str, Lab], number: int, place: int, of: int) -> tuple[La
     with st.container(border=True, key=f"{prefix}-form"):
         left, right = st.columns(2, vertical_alignment="bottom")
         with left:
-            path = st.segmented_control(
-                "What is measured" if of == 1 else f"Part {place}: what is measured",
-                list(labs),
-                format_func=lambda one: labs[one].title,
-                default=next(iter(labs)),
-                required=True,
-                key=f"{prefix}-lab",
-                persist_state="session",
-            )
-        lab = labs[path]
+            asked = "What is measured" if of == 1 else f"Part {place}: what is measured"
+            titles = {path: lab.title for path, lab in labs.items()}
+            lab = labs[one_of(asked, titles, f"{prefix}-lab", is_named=True)]
         with right:
             st.caption(f"{lab.question} If you choose several values, every combination is run.")
         chosen = _settings(lab, prefix)
         if of > 1:
-            st.button(
-                "Remove this part",
-                icon=":material/delete:",
-                type="tertiary",
-                key=f"{prefix}-remove",
-                on_click=_remove,
-                args=[number],
-            )
+            button("Remove this part", "delete", f"{prefix}-remove", _remove, number)
     return None if chosen is None else (lab, chosen)
 
 
@@ -267,7 +216,7 @@ def _settings(lab: Lab, prefix: str) -> dict[str, list[Any]] | None:
     # Model, task and data set come first.
     order = {"model": -4, "task": -3, "dataset": -2, "limit": -1}
     first.sort(key=lambda name: order.get(name, 0))
-    rest.sort(key=lambda name: not is_choice(fields[name]))
+    rest.sort(key=lambda name: not (fields[name].names_models or fields[name].choices))
     found = _columns(lab, first, prefix)
     with st.expander("More settings", icon=":material/tune:", key=f"{prefix}-more"):
         found |= _columns(lab, rest, prefix)
@@ -303,69 +252,46 @@ def _limits() -> dict[str, Any]:
     """Draw the limits of the whole study."""
     with st.expander("Limits", icon=":material/speed:", key="study-limits"):
         at_once = st.number_input("Runs at a time", 1, MOST_AT_ONCE, 4, key="study-at-once", persist_state="session")
-        calls = st.number_input(
-            "Stop after this many calls",
-            1,
-            None,
-            None,
-            step=100,
-            key="study-budget",
-            placeholder="no limit",
-            help="Calls of real models, not robots; earlier answers count too.",
-            persist_state="session",
+        help = "Calls of real models, not robots; earlier answers count too."
+        calls = _number_or_none("Stop after this many calls", "budget", "no limit", help, (1, None, 100))
+        help = (
+            "At the prices in data/models.toml. A study that asks a model without a price there does not start "
+            "under this limit; limit the calls instead."
         )
-        money = st.number_input(
-            "Stop at this many US dollars",
-            0.01,
-            None,
-            None,
-            step=1.0,
-            key="study-money",
-            placeholder="no limit",
-            help="At the prices in data/models.toml. A study that asks a model without a price there does not start "
-            "under this limit; limit the calls instead.",
-            persist_state="session",
-        )
-        stop = _share(
-            "Stop a cell at this width of its always-valid interval",
-            "stop-width",
-            "off: every run asks all of its items",
+        money = _number_or_none("Stop at this many US dollars", "money", "no limit", help, (0.01, None, 1.0))
+        help = (
             "A run then ends as soon as its main figure is known this closely. Checking repeatedly until a "
             "plain interval is narrow would mislead; an always-valid interval is wider and holds however often "
-            f"you check. {SHIFT}",
+            f"you check. {SHIFT}"
         )
+        nothing = "off: every run asks all of its items"
+        stop = _number_or_none("Stop a cell at this width of its always-valid interval", "stop-width", nothing, help)
     return {"at_once": int(at_once), "budget_calls": calls, "budget_money": money, "stop_width": stop}
 
 
 def _read() -> dict[str, Any]:
     """Draw the choice of the parser, and the wanted precision."""
     with st.expander("Parser and precision", icon=":material/straighten:", key="study-general"):
-        rules = st.segmented_control(
-            "Parser for the tables",
-            ["repaired", "paper"],
-            default="repaired",
-            required=True,
-            key="study-rules",
-            persist_state="session",
-            help="Updated: reads answers as today's models write them. Original: the paper authors' own code.",
-        )
+        help = "Updated: reads answers as today's models write them. Original: the paper authors' own code."
+        names = {"repaired": "repaired", "paper": "paper"}
+        rules = one_of("Parser for the tables", names, "study-rules", help, is_named=True)
         about = "The plan then says how many items you need."
-        width = _share("Interval width you want", "width", "any", about)
-        power = _share(
-            "Power you want",
-            "power",
-            "any",
+        width = _number_or_none("Interval width you want", "width", "any", about)
+        about = (
             "The chance of finding a difference; 0.80 is usual. The plan then estimates from earlier runs how "
-            "many items it takes to tell two of the study's models or methods apart.",
+            "many items it takes to tell two of the study's models or methods apart."
         )
+        power = _number_or_none("Power you want", "power", "any", about)
     return {"rules": rules, "width": width, "power": power}
 
 
-def _share(title: str, name: str, nothing: str, help: str) -> float | None:
-    """Draw a number between 0 and 1 that may be left empty."""
-    return st.number_input(
-        title, 0.01, 0.99, None, step=0.05, key=f"study-{name}", placeholder=nothing, help=help, persist_state="session"
-    )
+def _number_or_none(
+    title: str, name: str, nothing: str, help: str, bounds: tuple[Any, Any, Any] = (0.01, 0.99, 0.05)
+) -> Any:
+    """Draw a number that may be left empty, which then shows `nothing`. `bounds`: the lowest, the highest, the step."""
+    low, high, step = bounds
+    kept: dict[str, Any] = {"key": f"study-{name}", "persist_state": "session"}
+    return st.number_input(title, low, high, None, step=step, placeholder=nothing, help=help, **kept)
 
 
 def _told(composed: Composed, parts: int) -> None:
@@ -425,16 +351,8 @@ def _buttons(content: str | bytes, name: str) -> None:
             help="The runs you chose and the control runs. Nothing is asked yet.",
         ):
             _keep(name if is_named else study_files.free_name(home.home(), name, content), content)
-        st.download_button(
-            "Download the file" if keeps else f"Download the file · {runs} runs",
-            content,
-            file_name=f"{name}.toml",
-            mime="application/toml",
-            icon=":material/download:",
-            on_click="ignore",
-            type="tertiary" if keeps else "primary",
-            key="study-download",
-        )
+        words, kind = ("Download the file", "tertiary") if keeps else (f"Download the file · {runs} runs", "primary")
+        download(words, content, f"{name}.toml", "application/toml", "download", "study-download", type=kind)
         if not keeps:
             st.caption("Only the host runs studies here; the file runs on your own machine.")
 
@@ -444,7 +362,7 @@ def _keep(name: str, content: bytes) -> None:
         with waits("Keeping the file …"):
             study_files.save_study(home.home(), name, content, entry.labs())
     except (StudyError, OSError) as error:
-        problems(ValueError(str(error)))
+        problems(error)
         return
     st.query_params.from_dict({"study": name})
     st.rerun()

@@ -7,18 +7,19 @@ from typing import Any, Literal, NamedTuple
 import streamlit as st
 
 from core import entry, home
-from core.events import CallError
+from core.errors import ExplainError
 from core.journal import JournalInUseError
 from core.runs.library import RunNotFoundError
 from core.statistics.intervals import FEW
 from core.studies import plan
-from core.studies.execute import StudyRunningError, UnderWay
-from core.studies.plan import MOST_AT_ONCE, Study, StudyError
+from core.studies.execute import UnderWay
+from core.studies.plan import MOST_AT_ONCE, Study
 from core.studies.run_status import CONTROLS, StudyProgress
 from core.studies.tables import DIFFERENCES
 from core.text.display import count_noun
 from pages.components import session
-from pages.components.run import problems
+from pages.components.session import problems
+from pages.components.tables import button
 from pages.components.text import plain
 from pages.results.facets import words as of_facet
 from pages.study.form import edit
@@ -30,12 +31,26 @@ from pages.study.results import READ, StudyResults, called
 State = Literal["new", "running", "pausing", "paused", "interrupted", "spent", "off", "failed", "done"]
 
 
-class Badge(NamedTuple):
-    """A badge's colour and word, and what it means."""
+class StateLook(NamedTuple):
+    """How a state is shown: colour, word and icon of its badge, and the primary button's label, '' if it has none."""
 
     colour: str
     badge: str
-    words: str
+    icon: str
+    button: str = ""
+
+
+LOOKS: dict[State, StateLook] = {
+    "new": StateLook("gray", "planned", "checklist", "Start"),
+    "running": StateLook("blue", "running", "sync"),
+    "pausing": StateLook("orange", "pausing", "hourglass_bottom"),
+    "paused": StateLook("orange", "paused", "pause_circle", "Resume"),
+    "interrupted": StateLook("orange", "interrupted", "info", "Go on"),
+    "spent": StateLook("orange", "budget spent", "info"),
+    "off": StateLook("red", "controls failed", "error", "Try the controls again"),
+    "failed": StateLook("red", "stopped on an error", "error", "Try again"),
+    "done": StateLook("green", "done", "check_circle"),
+}
 
 
 def state_of(now: StudyProgress, going: UnderWay | None, off: Sequence[str]) -> State:
@@ -65,48 +80,40 @@ def is_spent(now: StudyProgress) -> bool:
     return calls or (now.budget_money is not None and now.money >= now.budget_money)
 
 
-def status_badge(state: State, study: Study, now: StudyProgress, going: UnderWay | None, off: Sequence[str]) -> Badge:
-    """Return the sentence under the title."""
-    completed, kept = (
-        f"{now.ended} of {count_noun(now.runs, 'run')} completed",
-        "Answers are kept",
-    )
+def status(state: State, study: Study, now: StudyProgress, going: UnderWay | None, off: Sequence[str]) -> str:
+    """Return the sentence under the title: what the state means."""
+    completed, kept = f"{now.ended} of {count_noun(now.runs, 'run')} completed", "Answers are kept"
     match state:
         case "running":
             left = "" if now.minutes is None else f", about {minutes(now.minutes)} left"
-            return Badge("blue", "running", f"{completed}{left}.")
+            return f"{completed}{left}."
         case "pausing":
-            return Badge("orange", "pausing", f"No new calls; it waits for those under way. {completed}.")
+            return f"No new calls; it waits for those under way. {completed}."
         case "paused":
-            return Badge("orange", "paused", f"No calls are made now; {completed}. {kept}.")
+            return f"No calls are made now; {completed}. {kept}."
         case "interrupted":
-            return Badge(
-                "orange",
-                "interrupted",
-                f"It stopped early, for example because the app was closed; {completed}. {kept}, and not asked again.",
-            )
+            why = "It stopped early, for example because the app was closed"
+            return f"{why}; {completed}. {kept}, and not asked again."
         case "spent":
-            return Badge("orange", "budget spent", f"The budget of {budget(study)} is used up; {completed}. {kept}.")
+            return f"The budget of {budget(study)} is used up; {completed}. {kept}."
         case "off":
             why = "A robot with known behaviour was measured wrongly, so no figure of this study is reliable."
-            return Badge("red", "controls failed", " ".join([why, *off]))
+            return " ".join([why, *off])
         case "failed":
-            reasons = dict.fromkeys([*now.stopped.values(), *(_of(going))])
+            here = [going.fault, *going.outcome.failed.values()] if going is not None else []
+            reasons = dict.fromkeys([*now.stopped.values(), *here])
             failed = now.status.get("failed", 0)
             of = f"{count_noun(failed, 'run')} failed; " if failed else ""
-            return Badge("red", "stopped on an error", f"{of}{completed}. {' '.join(filter(None, reasons))}")
+            return f"{of}{completed}. {' '.join(filter(None, reasons))}"
         case "done":
             lost = sum(now.failures.values())
             but = f" {count_noun(lost, 'call')} failed on the way; no figure counts them as answers." if lost else ""
             early = len(now.stopped_early)
             enough = f", {early} of them early: their intervals were narrow enough" if early else ""
-            return Badge("green", "done", f"All {count_noun(now.runs, 'run')} completed{enough}.{but}")
-    there = f"{completed} already, as controls or for other studies" if now.status.get("completed") else ""
-    return Badge("gray", "planned", f"Not begun; {there}." if there else "Nothing was asked yet.")
-
-
-def _of(going: UnderWay | None) -> list[str]:
-    return [going.fault, *going.outcome.failed.values()] if going is not None else []
+            return f"All {count_noun(now.runs, 'run')} completed{enough}.{but}"
+    if now.status.get("completed"):
+        return f"Not begun; {completed} already, as controls or for other studies."
+    return "Nothing was asked yet."
 
 
 def finding(cells: Sequence[Mapping[str, Any]], called: Callable[[str], str]) -> str:
@@ -179,71 +186,34 @@ def minutes(number: float) -> str:
     return f"{number:.0f} minutes" if number < 90 else f"{number / 60:.0f} hours"
 
 
-GO_ON = {
-    "new": "Start",
-    "paused": "Resume",
-    "interrupted": "Go on",
-    "failed": "Try again",
-    "off": "Try the controls again",
-}
-"""Label of the primary button by state, if there is one."""
-
 TROUBLE = "study-trouble"
 """Session key of the study that could not be continued, and why."""
 
 COLOURS = {"blue": st.info, "green": st.success, "orange": st.warning, "red": st.error}
 
 
-def verdict(said: Badge, state: State, found: StudyResults) -> None:
-    """Draw the state and the finding in a sentence or two."""
-    icons = {
-        "done": "check_circle",
-        "running": "sync",
-        "pausing": "hourglass_bottom",
-        "new": "checklist",
-        "paused": "pause_circle",
-        "off": "error",
-        "failed": "error",
-    }
-    text = plain(said.words)
+def verdict(words: str, state: State, found: StudyResults) -> None:
+    """Draw the state, with the sentence on it, and the finding."""
+    text, look = plain(words), LOOKS[state]
     if state != "off" and (sentence := finding(found.cells, called)):
         text += f"\n\n**{plain(sentence)}**"
     if state == "new":
-        st.markdown(f":gray-badge[{said.badge}] {text}")
+        st.markdown(f":gray-badge[{look.badge}] {text}")
         return
-    COLOURS[said.colour](text, icon=f":material/{icons.get(state, 'info')}:", title=said.badge.capitalize())
+    COLOURS[look.colour](text, icon=f":material/{look.icon}:", title=look.badge.capitalize())
 
 
 def buttons(study: Study, state: State, now: StudyProgress, text: str) -> None:
     """Draw the buttons to start, continue or pause, and the number of runs at a time. `text` is the study's file."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="study-buttons"):
-        if state in GO_ON:
-            st.button(
-                GO_ON[state],
-                type="primary",
-                icon=":material/play_arrow:",
-                key="study-go",
-                on_click=_again if state == "off" else _start,
-                args=[study],
-            )
+        if go_on := LOOKS[state].button:
+            does = _again if state == "off" else _start
+            button(go_on, "play_arrow", "study-go", does, study, type="primary")
         if state == "spent":
-            st.button(
-                "Raise the budget",
-                type="primary",
-                icon=":material/edit:",
-                key="study-raise",
-                on_click=edit,
-                args=[text],
-            )
+            button("Raise the budget", "edit", "study-raise", edit, text, type="primary")
         if state in ("running", "pausing"):
-            st.button(
-                "Pause",
-                icon=":material/pause:",
-                key="study-pause",
-                disabled=state == "pausing",
-                on_click=_want,
-                args=[study, {"paused": True}],
-            )
+            pausing, wanted = state == "pausing", {"paused": True}
+            button("Pause", "pause", "study-pause", _want, study, wanted, type="secondary", disabled=pausing)
         if state in ("running", "pausing", "paused", "interrupted"):
             st.number_input(
                 "Runs at a time",
@@ -259,7 +229,7 @@ def buttons(study: Study, state: State, now: StudyProgress, text: str) -> None:
             "This opens the file as a text. Raise the budget there, and plan it as another study: answers are "
             "reused, and nothing is asked twice."
         )
-    if (trouble := st.session_state.get(TROUBLE)) and trouble[0] == study.name and state in GO_ON:
+    if (trouble := st.session_state.get(TROUBLE)) and trouble[0] == study.name and go_on:
         problems(trouble[1])
 
 
@@ -271,9 +241,8 @@ def _start(study: Study) -> None:
     st.session_state.pop(TROUBLE, None)
     try:
         entry.studies().start(study, session.catalog().get, session.visitor().name)
-    except (CallError, StudyRunningError, StudyError, OSError) as error:
-        words = error if isinstance(error, CallError) else ValueError(str(error))
-        st.session_state[TROUBLE] = (study.name, words)
+    except (ExplainError, OSError) as error:
+        st.session_state[TROUBLE] = (study.name, error)
 
 
 def _again(study: Study) -> None:

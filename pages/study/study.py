@@ -19,13 +19,13 @@ from core.studies.execute import UnderWay
 from core.studies.plan import LARGEST, Study, StudyError, unpriced
 from core.studies.run_status import SHIFT, StudyProgress, StudyState, is_completed, progress
 from core.text.display import count_noun
-from pages.components import session
-from pages.components.run import problems
-from pages.components.tables import download
+from pages.components import downloads, session
+from pages.components.session import problems
+from pages.components.tables import button, download
 from pages.components.text import plain
 from pages.components.throttle import PACE, waits
 from pages.study import form, progress_view
-from pages.study.progress_view import State, budget, minutes, state_of, status_badge
+from pages.study.progress_view import State, budget, minutes, state_of, status
 from pages.study.results import StudyResults, draw
 from pages.study.results import load_results as looked_up
 
@@ -35,28 +35,7 @@ from pages.study.results import load_results as looked_up
 # Downloading data sets that a study needs and that are missing.
 
 
-ESTIMATE_SECONDS = 0.5
-"""Seconds between two checks of a download."""
-
-
-def draw_missing(absent: list[Source]) -> None:
-    """Draw a row for each data set."""
-    if not absent:
-        return
-    going = [fetch for one in absent if (fetch := entry.dataset_fetches().get(one.name)) and fetch.going]
-
-    @st.fragment(run_every=PACE.seconds(ESTIMATE_SECONDS) if going else None)
-    def rows() -> None:
-        for source in absent:
-            with st.container(border=True, key=f"study-data-{source.name}"):
-                _row(source)
-        if any(not fetch.going for fetch in going):
-            st.rerun()
-
-    rows()
-
-
-def _row(source: Source) -> None:
+def _missing_row(source: Source) -> None:
     """Draw one data set: what it is and, before anything is downloaded, what is known about its files."""
     fetch = entry.dataset_fetches().get(source.name)
     st.markdown(f"**{plain(source.title)}** · licence: {plain(source.licence)} · {plain(source.page)}")
@@ -146,7 +125,7 @@ def draw_planned(study: Study, found: StudyEstimate) -> None:
             icon=":material/folder_off:",
         )
     if policy.allows("downloads"):
-        draw_missing(estimate.absent(study))
+        downloads.follow(estimate.absent(study), entry.dataset_fetches(), "study-data", _missing_row)
 
 
 def _sentences(study: Study, found: StudyEstimate) -> list[str]:
@@ -208,19 +187,22 @@ def draw_list() -> None:
     )
     if not session.runs().may_all:
         form.only_the_host()
-    st.button("New study", type="primary", icon=":material/add:", key="study-new", on_click=_open, args=["new", "1"])
+    button("New study", "add", "study-new", _open, "new", "1", type="primary")
     own, may_all = study_files.own_folder(home.home()), session.runs().may_all
     files = study_files.files(home.home()).values()
-    for title, paths in (
+    for group, paths in (
         ("Yours", [path for path in files if path.parent == own and may_all]),
         ("Templates", [path for path in files if path.parent != own]),
     ):
         if paths:
-            st.subheader(title, anchor=False)
-            with st.container(border=True, gap="xsmall", key=f"studies-{title}"):
+            st.subheader(group, anchor=False)
+            with st.container(border=True, gap="xsmall", key=f"studies-{group}"):
                 # Studies that anybody can run come first.
-                for _, *line in sorted((_entry(path, may_all) for path in paths), key=lambda one: one[0]):
-                    _line(*line)
+                entries = sorted((_entry(path, may_all) for path in paths), key=lambda one: one[0])
+                for _, name, title, words in entries:
+                    with st.container(gap=None, key=f"study-{name}"):
+                        button(plain(title), "grid_view", f"study-open-{name}", _open, "study", name)
+                        st.caption(plain(words))
 
 
 def _entry(path: Path, may_all: bool) -> tuple[bool, str, str, str]:
@@ -241,19 +223,6 @@ def _entry(path: Path, may_all: bool) -> tuple[bool, str, str, str]:
         f"asks {', '.join(endpoints[:3])}" if endpoints else asks,
     ]
     return bool(endpoints), path.stem, study.title, " · ".join(words)
-
-
-def _line(name: str, title: str, words: str) -> None:
-    with st.container(gap=None, key=f"study-{name}"):
-        st.button(
-            plain(title),
-            type="tertiary",
-            key=f"study-open-{name}",
-            on_click=_open,
-            args=["study", name],
-            icon=":material/grid_view:",
-        )
-        st.caption(plain(words))
 
 
 def _open(name: str, value: str) -> None:
@@ -321,9 +290,8 @@ def _live(study: Study, file: int, text: str) -> _Seen:
             if seen.state != first.state:
                 # The rest of the page still shows the old state.
                 st.rerun()
-            progress_view.verdict(
-                status_badge(seen.state, study, seen.now, seen.going, seen.found.off), seen.state, seen.found
-            )
+            words = status(seen.state, study, seen.now, seen.going, seen.found.off)
+            progress_view.verdict(words, seen.state, seen.found)
             progress_view.buttons(study, seen.state, seen.now, text)
             if seen.state not in ("new", "done"):
                 progress_view.bars(seen.now, seen.state)
@@ -348,17 +316,8 @@ def _rest(study: Study, path: Path, completed: int, is_new: bool) -> None:
         st.code(text, language="toml")
         with st.container(horizontal=True):
             download("Download the file", text, path.name, "application/toml", "download", "study-toml")
-            st.button(
-                "Copy as a new study",
-                icon=":material/edit:",
-                type="tertiary",
-                key="study-like",
-                on_click=form.edit,
-                args=[text],
-            )
-    st.button(
-        "All studies", icon=":material/arrow_back:", type="tertiary", key="study-back", on_click=st.query_params.clear
-    )
+            button("Copy as a new study", "edit", "study-like", form.edit, text)
+    button("All studies", "arrow_back", "study-back", st.query_params.clear)
     if slot is not None:
         # Drawn last, because it may take a while.
         with slot:
@@ -372,13 +331,7 @@ def main() -> None:
     elif st.query_params.get("new"):
         st.title("New study", anchor=False)
         form.draw()
-        st.button(
-            "All studies",
-            icon=":material/arrow_back:",
-            type="tertiary",
-            key="study-back",
-            on_click=st.query_params.clear,
-        )
+        button("All studies", "arrow_back", "study-back", st.query_params.clear)
     else:
         draw_list()
 

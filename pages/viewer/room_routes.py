@@ -7,7 +7,7 @@ import asyncio
 import json
 import os
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import wraps
@@ -20,7 +20,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from core import entry, home, policy
@@ -39,8 +39,8 @@ from core.server.access import CookiesNeededError, code_in, name_of_visitor
 from core.server.quotas import QuotaExceededError, check_stored
 from core.server.usage import Rate
 from pages import connections
-from pages.middleware import COOKIE, Door
-from pages.viewer.routes import OF_ADDRESS, OF_VISITOR, visit
+from pages.middleware import COOKIE, Door, is_sealed, port
+from pages.viewer.routes import FRESH, OF_ADDRESS, OF_VISITOR, Answer, address_of, event_stream, visit
 
 # The listener for the phones of a class on a person's own machine: on the local network it serves what a phone
 # needs, and nothing else. The app itself stays on loopback and is not hosted.
@@ -166,7 +166,6 @@ CALM = 0.2
 _WRITER = ThreadPoolExecutor(1, "rooms")
 """Changes rooms, one after the other. It takes no thread from those who look."""
 
-_FRESH = {"cache-control": "private, no-store"}
 
 _STATUS: dict[type[Exception], int] = {
     CookiesNeededError: 403,
@@ -181,7 +180,6 @@ _STATUS: dict[type[Exception], int] = {
     NotOpenedError: 503,
 }
 
-Answer = Callable[[Request], Awaitable[Response]]
 T = TypeVar("T")
 _waiting = 0
 
@@ -203,43 +201,43 @@ class Joining(Frozen):
     nickname: Annotated[str, Field(max_length=200)] = ""
 
 
-class Vote(Frozen):
-    """A prediction for the card at that place, from 0."""
-
-    code: Annotated[str, Field(max_length=20)]
-    place: int
-    value: Annotated[str, Field(max_length=100)]
-
-
-class Drawing(Frozen):
-    """A curve for the card at that place, as `core.rooms.events.Sketched` has it."""
-
-    code: Annotated[str, Field(max_length=20)]
-    place: int
-    value: Annotated[tuple[int, ...], Field(max_length=100)]
-
-
-class Rating(Frozen):
-    """How convincing the explanation of the card at that place is, from 1 to 5."""
-
-    code: Annotated[str, Field(max_length=20)]
-    place: int
-    value: int
-
-
-class Going(Frozen):
-    """The teacher goes on from there, or to the result."""
-
-    code: Annotated[str, Field(max_length=20)]
-    phase: Annotated[str, Field(max_length=20)]
-    place: int
-    to: Literal["next", "end"] = "next"
-
-
 class LettingIn(Frozen):
     """The teacher lets phones of the local network in."""
 
     code: Annotated[str, Field(max_length=20)]
+
+
+class OnCard(LettingIn):
+    """What is said about the card at that place, from 0."""
+
+    place: int
+    value: Any
+
+
+class Vote(OnCard):
+    """A prediction."""
+
+    value: Annotated[str, Field(max_length=100)]
+
+
+class Drawing(OnCard):
+    """A curve, as `core.rooms.events.Sketched` has it."""
+
+    value: Annotated[tuple[int, ...], Field(max_length=100)]
+
+
+class Rating(OnCard):
+    """How convincing the explanation is, from 1 to 5."""
+
+    value: int
+
+
+class Going(LettingIn):
+    """The teacher goes on from there, or to the result."""
+
+    phase: Annotated[str, Field(max_length=20)]
+    place: int
+    to: Literal["next", "end"] = "next"
 
 
 def _refused(answer: Answer) -> Answer:
@@ -251,7 +249,7 @@ def _refused(answer: Answer) -> Answer:
             return await answer(request)
         except tuple(_STATUS) as error:
             status = next(status for kind, status in _STATUS.items() if isinstance(error, kind))
-            return JSONResponse({"why": str(error)}, status_code=status, headers=_FRESH)
+            return JSONResponse({"why": str(error)}, status_code=status, headers=FRESH)
         except ValidationError:
             return JSONResponse({"why": "This is not what the page of a class sends."}, status_code=400)
 
@@ -263,10 +261,6 @@ def _visitor(request: Request) -> str:
     if not (code := code_in(request.cookies.get(COOKIE, ""))):
         raise CookiesNeededError
     return name_of_visitor(code)
-
-
-def _from(request: Request) -> str:
-    return request.client.host if request.client else ""
 
 
 async def _body(request: Request, kind: type[T]) -> T:
@@ -296,7 +290,7 @@ async def _room(request: Request, code: str) -> LiveRoom:
     """The room with that code, which is looked at only while few wrong ones came from there. Raises RoomNotFoundError,
     QuotaExceededError and GamePackError.
     """
-    visitor, address = _visitor(request), _from(request)
+    visitor, address = _visitor(request), address_of(request)
     limits = (WRONG_OF_VISITOR, visitor), (WRONG_OF_ADDRESS, address)
     if not all(limit.take(who) for limit, who in limits):
         raise QuotaExceededError("Too many wrong codes came from here. Wait a minute, then try again.")
@@ -307,13 +301,6 @@ async def _room(request: Request, code: str) -> LiveRoom:
         limit.take(who, -1)
     live = entry.rooms().in_memory(code)
     return live if live else await _in_turn(lambda: entry.rooms().find(code))
-
-
-async def _for_a_vote(request: Request, code: str) -> LiveRoom:
-    """The same for a visitor who votes, rates or draws: not too often."""
-    if not (OF_VISITOR.take(_visitor(request)) and OF_ADDRESS.take(_from(request))):
-        raise QuotaExceededError("Too many votes came from here. Try again in a few seconds.")
-    return await _room(request, code)
 
 
 async def _own_room(request: Request, code: str) -> LiveRoom:
@@ -341,44 +328,35 @@ async def _open(request: Request) -> Response:
 
     source = await run_in_threadpool(found)
     live = await _in_turn(lambda: entry.rooms().open(visitor, wanted.run, pack, source, wanted.again))
-    return JSONResponse({"code": live.room.opened.code}, headers=_FRESH)
+    return JSONResponse({"code": live.room.opened.code}, headers=FRESH)
 
 
 @_refused
 async def _join(request: Request) -> Response:
     wanted, visitor = await _body(request, Joining), _visitor(request)
-    if not JOINS.take(_from(request)):
+    if not JOINS.take(address_of(request)):
         raise QuotaExceededError("Many people join from your network right now. Try again in a few seconds.")
     live = await _room(request, wanted.code)
     await _in_turn(lambda: live.join(visitor, nickname(wanted.nickname)))
     live.notify()
-    return JSONResponse(_phone(live, visitor), headers=_FRESH)
+    return JSONResponse(_phone(live, visitor), headers=FRESH)
 
 
-@_refused
-async def _vote(request: Request) -> Response:
-    wanted, visitor = await _body(request, Vote), _visitor(request)
-    live = await _for_a_vote(request, wanted.code)
-    await _in_turn(lambda: live.give(visitor, Voted(place=wanted.place, value=wanted.value)))
-    live.notify()
-    return JSONResponse({"vote": wanted.value, "place": wanted.place}, headers=_FRESH)
+def _keeping(kind: type[OnCard], name: str, record: type[Voted | Sketched | Rated], field: str = "value") -> Answer:
+    """A route that keeps what a visitor says about a card, not too often, and answers with it under that name."""
 
+    @_refused
+    async def answer(request: Request) -> Response:
+        wanted, visitor = await _body(request, kind), _visitor(request)
+        if not (OF_VISITOR.take(visitor) and OF_ADDRESS.take(address_of(request))):
+            raise QuotaExceededError("Too many votes came from here. Try again in a few seconds.")
+        live = await _room(request, wanted.code)
+        given = {"place": wanted.place, field: wanted.value}
+        await _in_turn(lambda: live.give(visitor, record.model_validate(given)))
+        live.notify()
+        return JSONResponse({name: wanted.value, "place": wanted.place}, headers=FRESH)
 
-@_refused
-async def _sketch(request: Request) -> Response:
-    wanted, visitor = await _body(request, Drawing), _visitor(request)
-    live = await _for_a_vote(request, wanted.code)
-    await _in_turn(lambda: live.give(visitor, Sketched(place=wanted.place, ys=wanted.value)))
-    live.notify()
-    return JSONResponse({"sketch": wanted.value, "place": wanted.place}, headers=_FRESH)
-
-
-@_refused
-async def _rate(request: Request) -> Response:
-    wanted, visitor = await _body(request, Rating), _visitor(request)
-    live = await _for_a_vote(request, wanted.code)
-    await _in_turn(lambda: live.give(visitor, Rated(place=wanted.place, value=wanted.value)))
-    return JSONResponse({"rating": wanted.value, "place": wanted.place}, headers=_FRESH)
+    return answer
 
 
 @_refused
@@ -387,7 +365,7 @@ async def _go(request: Request) -> Response:
     live = await _own_room(request, wanted.code)
     if await _in_turn(lambda: live.move(wanted.phase, wanted.place, wanted.to == "end")):
         live.notify(is_move=True)
-    return JSONResponse(_wall(live, request), headers=_FRESH)
+    return JSONResponse(_wall(live, request), headers=FRESH)
 
 
 @_refused
@@ -395,21 +373,20 @@ async def _let_in(request: Request) -> Response:
     live = await _own_room(request, (await _body(request, LettingIn)).code)
     if policy.is_hosted():
         raise RoomStateError("Phones reach this app already.")
-    await let_in(phone_address(_port(request)), PHONE_ROUTES)
+    await let_in(phone_address(port(request.scope)), PHONE_ROUTES)
     live.notify()
-    return JSONResponse(_wall(live, request), headers=_FRESH)
+    return JSONResponse(_wall(live, request), headers=FRESH)
 
 
 @_refused
 async def _now(request: Request) -> Response:
-    return JSONResponse((await _view(request))[1](), headers=_FRESH)
+    return JSONResponse((await _view(request))[1](), headers=FRESH)
 
 
 @_refused
 async def _events(request: Request) -> Response:
     live, view, is_wall = await _view(request)
-    told = _told(live, view, is_wall)
-    return StreamingResponse(told, media_type="text/event-stream", headers={**_FRESH, "x-accel-buffering": "no"})
+    return event_stream(_told(live, view, is_wall))
 
 
 async def _view(request: Request) -> tuple[LiveRoom, Callable[[], dict[str, Any]], bool]:
@@ -459,29 +436,24 @@ def _wall(live: LiveRoom, request: Request) -> dict[str, Any]:
     """The wall, with where people join."""
     now = live.view(Room.wall)
     address, is_reached = _address(request)
-    offer = "" if is_reached else phone_address(_port(request))
+    offer = "" if is_reached else phone_address(port(request.scope))
     now |= {"address": address.partition("://")[2], "is_reached": is_reached, "offer": offer}
     return now | {"qr": rooms.qr(f"{address}#{now['code']}")} if now["phase"] == "lobby" else now
-
-
-def _port(request: Request) -> int:
-    """The port on which the request arrived."""
-    return int((request.scope.get("server") or ("", 0))[1] or 0)
 
 
 def _address(request: Request) -> tuple[str, bool]:
     """Where people join, and whether other machines reach that address. Somebody who opened the app under a name of
     loopback is given the name under which others reach it.
     """
-    if is_open(place := phone_address(_port(request))):
+    if is_open(place := phone_address(port(request.scope))):
         return f"http://{place}/join", True
     asked = urlsplit(f"//{request.headers.get('host', '')}")
-    name, port = asked.hostname or "localhost", f":{asked.port}" if asked.port else ""
+    name, suffix = asked.hostname or "localhost", f":{asked.port}" if asked.port else ""
     if name in policy.LOOPBACK and (public := sorted(policy.allowed_hosts() - policy.LOOPBACK)):
         name = public[0]
     shown = f"[{name}]" if ":" in name else name
-    is_sealed = "https" in (request.url.scheme, request.headers.get("x-forwarded-proto"))
-    return f"http{'s' if is_sealed else ''}://{shown}{port}/join", name not in policy.LOOPBACK
+    scheme = "https" if is_sealed(request.scope) else "http"
+    return f"{scheme}://{shown}{suffix}/join", name not in policy.LOOPBACK
 
 
 @_refused
@@ -491,14 +463,14 @@ async def _kept(request: Request) -> Response:
     is_table = request.path_params["form"] == "csv"
     made = await _in_turn(lambda: (rooms.table if is_table else rooms.to_keep)(live.room))
     name = f"class-{live.room.opened.code}.{'csv' if is_table else 'html'}"
-    headers = {**_FRESH, "content-disposition": f'attachment; filename="{name}"'}
+    headers = {**FRESH, "content-disposition": f'attachment; filename="{name}"'}
     return Response(made, media_type="text/csv" if is_table else "text/html", headers=headers)
 
 
 async def _page(request: Request) -> Response:
     """The page of the wall or of a phone, for everybody: it holds nothing of any room."""
     made = await run_in_threadpool(rooms.of_app, request.url.path == "/wall")
-    headers = {**_FRESH, "vary": "accept-encoding"}
+    headers = {**FRESH, "vary": "accept-encoding"}
     if "gzip" in request.headers.get("accept-encoding", ""):
         return Response(made.compressed, media_type="text/html", headers={**headers, "content-encoding": "gzip"})
     return Response(made.plain, media_type="text/html", headers=headers)
@@ -507,9 +479,9 @@ async def _page(request: Request) -> Response:
 PHONE_ROUTES: list[BaseRoute] = [
     Route("/join", _page),
     Route("/room/join", _join, methods=["POST"]),
-    Route("/room/vote", _vote, methods=["POST"]),
-    Route("/room/sketch", _sketch, methods=["POST"]),
-    Route("/room/rate", _rate, methods=["POST"]),
+    Route("/room/vote", _keeping(Vote, "vote", Voted), methods=["POST"]),
+    Route("/room/sketch", _keeping(Drawing, "sketch", Sketched, "ys"), methods=["POST"]),
+    Route("/room/rate", _keeping(Rating, "rating", Rated), methods=["POST"]),
     Route("/room/now/phone/{code:str}", _now),
     Route("/room/events/phone/{code:str}", _events),
 ]

@@ -270,6 +270,9 @@ _KEEPERS = ThreadPoolExecutor(2, "said")
 
 Answer = Callable[[Request], Awaitable[Response]]
 
+FRESH = {"cache-control": "private, no-store"}
+"""Headers of a reply that nobody may store."""
+
 
 _waiting: set[Future[dict[str, object]]] = set()
 """Batches that are being stored or wait for it."""
@@ -296,44 +299,33 @@ def _refused(answer: Answer) -> Answer:
     return answered
 
 
-@_refused
-async def _scene(request: Request) -> Response:
-    return await _json(request, scene_for)
+def _json_of(made: Callable[[RunAccess, Mapping[str, Lab], str, str], Frozen]) -> Answer:
+    """Return a route to what is `made` of the case that the address names, as far as the visitor may see it."""
 
+    @_refused
+    async def answer(request: Request) -> Response:
+        run, case = _place(request)
+        text = await run_in_threadpool(lambda: as_json(made(visit(request), entry.labs(), run, case)))
+        return Response(text, media_type="application/json", headers=FRESH)
 
-@_refused
-async def _evidence(request: Request) -> Response:
-    return await _json(request, evidence_for)
-
-
-async def _json(request: Request, made: Callable[[RunAccess, Mapping[str, Lab], str, str], Frozen]) -> Response:
-    """Return what the address names, as far as the visitor may see it. Raises RunNotFoundError, AccessDeniedError."""
-    run, case = _place(request)
-    text = await run_in_threadpool(lambda: as_json(made(visit(request), entry.labs(), run, case)))
-    return Response(text, media_type="application/json", headers=_FRESH)
+    return answer
 
 
 @_refused
 async def _told(request: Request) -> Response:
     who, (run, case) = visit(request), _place(request)
-    named = await run_in_threadpool(_case_of, who, run, case)
-    told = broadcast_of(run, case).events(lambda: who.guesses_on(run, named))
-    return StreamingResponse(told, media_type="text/event-stream", headers={**_FRESH, "x-accel-buffering": "no"})
+    seen = await run_in_threadpool(who.unredacted, run)
+    named = case or await run_in_threadpool(lambda: seen.watch().transcript.only)
+    return event_stream(broadcast_of(run, case).events(lambda: who.guesses_on(run, named)))
 
 
-def _case_of(who: RunAccess, run: str, case: str) -> str:
-    """Return the case, or the run's first one if the address names none; empty if the run has not begun. Raises
-    RunNotFoundError and AccessDeniedError.
-    """
-    seen = who.unredacted(run)
-    return case or seen.watch().transcript.only
+def event_stream(told: AsyncIterator[str]) -> Response:
+    """Return server-sent events, which no proxy holds back."""
+    return StreamingResponse(told, media_type="text/event-stream", headers={**FRESH, "x-accel-buffering": "no"})
 
 
 def _place(request: Request) -> tuple[str, str]:
     return request.path_params["run"], request.path_params["case"]
-
-
-_FRESH = {"cache-control": "private, no-store"}
 
 
 class Saying(Frozen):
@@ -389,9 +381,14 @@ async def _say(request: Request) -> Response:
 
 def _take(request: Request, who: RunAccess, number: int) -> None:
     """Count `number` statements against the limits of the visitor and of their address. Raises QuotaExceededError."""
-    address = request.client.host if request.client else ""
+    address = address_of(request)
     if len(_waiting) >= WAITING or not (OF_VISITOR.take(who.visitor.name, number) and OF_ADDRESS.take(address, number)):
         raise QuotaExceededError("Too much was sent to be saved immediately. It is sent again a little later.")
+
+
+def address_of(request: Request) -> str:
+    """Return the network address from which the request comes, as far as it is known."""
+    return request.client.host if request.client else ""
 
 
 def _keep(who: RunAccess, said: tuple[Saying, ...]) -> dict[str, object]:
@@ -412,15 +409,11 @@ def _keep(who: RunAccess, said: tuple[Saying, ...]) -> dict[str, object]:
             kept.append(one.id)
         except (RunNotFoundError, QuotaExceededError, ValueError) as error:
             refused[one.id] = str(error)
-    opened = [
-        {"run": run, "case": case, "news": changed(scene.model_dump(), _now(who, run, case))}
-        for (run, case), scene in before.items()
-    ]
+    opened = []
+    for (run, case), scene in before.items():
+        now = scene_for(who, entry.labs(), run, case)
+        opened.append({"run": run, "case": case, "news": changed(scene.model_dump(), now.model_dump())})
     return {"kept": kept, "refused": refused, **({"opened": opened} if opened else {})}
-
-
-def _now(who: RunAccess, run: str, case: str) -> dict[str, Any]:
-    return scene_for(who, entry.labs(), run, case).model_dump()
 
 
 def record_guess(who: RunAccess, one: Saying, scene: Scene) -> None:
@@ -510,7 +503,7 @@ async def _game(request: Request) -> Response:
         body = await run_in_threadpool(game.of_app, request.query_params.get("pack", ""), home.journals())
     except GamePackError as error:
         return JSONResponse({"title": "No such pack", "why": str(error)}, status_code=404)
-    return Response(body, media_type="text/html", headers=_FRESH)
+    return Response(body, media_type="text/html", headers=FRESH)
 
 
 async def _story(request: Request) -> Response:
@@ -529,7 +522,7 @@ async def _lessons(request: Request) -> Response:
         made = await run_in_threadpool(_page_of_lessons, name, sheet)
     except KeyError:
         return PlainTextResponse("There is no such lesson. See /lessons for a list.", status_code=404)
-    return Response(made, media_type="text/html", headers=_FRESH)
+    return Response(made, media_type="text/html", headers=FRESH)
 
 
 def _has_teachers() -> bool:
@@ -569,8 +562,8 @@ ROUTES: list[BaseRoute] = [
     Route("/stage/{name}", _file),
     # The modules import each other by relative names, so the version comes before the name.
     Route("/stage/{version}/{name}", _file),
-    Route("/scene/{run}/{case:path}", _scene),
-    Route("/evidence/{run}/{case:path}", _evidence),
+    Route("/scene/{run}/{case:path}", _json_of(scene_for)),
+    Route("/evidence/{run}/{case:path}", _json_of(evidence_for)),
     Route("/told/{run}/{case:path}", _told),
     Route("/said", _say, methods=["POST"]),
 ]

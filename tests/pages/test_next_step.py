@@ -1,17 +1,21 @@
 """After a verdict one next step is offered beside it, and everything else is in a menu."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry
+from core.events import Started
 from core.labs.ask.tasks import AskSpec, fewest
 from core.labs.base.spec import Spec
 from core.labs.check.tasks import CheckSpec, shipped
 from core.labs.plant.tasks import PlantSpec
+from core.transcript import Transcript
 from pages.components.lab_page import page_of
-from pages.components.run_view import Ended, next_step
+from pages.components.run_view import Shown, next_step
+from pages.components.widgets import SHIPPED
 from tests.pages.conftest import offered_steps, scenes
 
 Page = Callable[..., AppTest]
@@ -20,17 +24,25 @@ Page = Callable[..., AppTest]
 @pytest.mark.parametrize(
     ("run", "step"),
     [
-        (Ended(may_predict=True, is_robot=True, has_real=True, is_short=True), "predict"),
-        (Ended(is_robot=True, has_real=True, is_short=True, failures=3), "real"),
-        (Ended(is_robot=True, has_real=False, failures=3), "failures"),
-        (Ended(is_short=True, failures=3), "longer"),
-        (Ended(has_real=True, failures=1), "failures"),
-        (Ended(has_real=True), "compare"),
-        (Ended(can_compare=False), None),
+        ({"may_predict": True, "has_real": True, "is_short": True}, "predict"),
+        ({"has_real": True, "is_short": True, "failures": 3}, "real"),
+        ({"has_real": False, "failures": 3}, "failures"),
+        ({"is_short": True, "failures": 3}, "longer"),
+        ({"failures": 1}, "failures"),
+        ({}, "compare"),
+        ({"can_compare": False}, None),
     ],
 )
-def test_at_most_one_step_follows_from_what_the_run_is(run: Ended, step: str | None) -> None:
-    assert next_step(run) == step
+def test_at_most_one_step_follows_from_what_the_run_is(run: dict[str, Any], step: str | None) -> None:
+    usual = {"may_predict": False, "has_real": False, "is_short": False, "failures": 0, "can_compare": True}
+    assert next_step(**usual | run) == step
+
+
+def test_after_a_real_model_no_other_real_model_is_offered() -> None:
+    lab, spec = entry.labs()["simulatability"], AskSpec(question="Can a penguin fly?", model=SHIPPED)
+    started = Started(run="r", lab=lab.name, spec=spec.model_dump(mode="json"), seed=0)
+    shown = Shown(lab, "r", Transcript(started=started), active=False)
+    assert shown.spec == spec and shown.next_run("real") is None
 
 
 def test_a_run_that_is_too_short_leads_to_one_that_is_not() -> None:

@@ -130,11 +130,7 @@ def test_of_a_sealed_run_a_guess_opens_its_card(run: str, monkeypatch: pytest.Mo
     assert (opened["run"], opened["case"]) == (run, "question")
     assert [card["id"] for card in opened["news"]["cards"]] == [first]
     assert opened["news"]["cards"][0]["said"] == whole[first]["said"] != ""
-    told = {
-        event.record: event.data
-        for event in entry.jobs().keeping.cached_events(run, guesser(run))
-        if event.item == first
-    }
+    told = {event.record: event.data for event in entry.jobs().keeping.events(run, guesser(run)) if event.item == first}
     assert set(told) == {"foretold", "simulation"} and told["foretold"]["value"] == "yes"
 
 

@@ -12,7 +12,7 @@ from core.studies import execute, plan, study_files
 from core.studies.execute import UnderWay
 from core.studies.run_status import RunStatus, StudyState, progress
 from core.studies.table_cells import BLANK
-from pages.study.progress_view import finding, state_of, status_badge
+from pages.study.progress_view import finding, state_of, status
 from tests.conftest import SETS
 from tests.core.studies.killing import steady
 from tests.pages.conftest import in_address, words
@@ -248,7 +248,7 @@ def test_every_state_has_its_sentence(standings: list[RunStatus], off: list[str]
     vars(seen)["runs"] = stand
     now = progress(seen)
     assert state_of(now, None, off) == state
-    assert told in status_badge(state_of(now, None, off), study, now, None, off).words
+    assert told in status(state_of(now, None, off), study, now, None, off)
 
 
 def test_only_figures_of_one_kind_are_summed_up() -> None:

@@ -205,8 +205,5 @@ class EchoDataLab(EchoLab):
     def cases(self, spec: Any) -> Iterator[Case]:
         return (Case(item.id, item.paragraph, item.paragraph) for item in spec.chosen_items()[0])
 
-    def dataset_record(self, spec: EchoData) -> Frozen | None:
-        return spec.chosen_items()[1]
-
 
 ON_DATA = EchoDataLab()

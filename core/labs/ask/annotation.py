@@ -24,6 +24,7 @@ from ..base.declared import (
     Metric,
     QualificationQuestion,
     ReferenceAnswers,
+    cell,
     declared,
 )
 from .metrics import kappa
@@ -62,8 +63,8 @@ def apart(figures: Callable[[DataFrame], Cells]) -> Callable[[DataFrame], Cells]
         for kind in ("", SIMULATED):
             part = frame[kinds == kind] if kinds is not None else frame[:0] if kind else frame
             if len(part):
-                for cell in figures(part):
-                    yield {**cell, "row": f"{cell['row']} ({kind})"} if kind else cell
+                for one in figures(part):
+                    yield {**one, "row": f"{one['row']} ({kind})"} if kind else one
 
     return counted
 
@@ -94,10 +95,7 @@ def with_simulatability(frame: DataFrame) -> Iterator[dict[str, Any]]:
             people = part["who"].nunique()
             over = "one person" if people == 1 else f"mean over {people} people"
             note = f"{over}; where both predict{_exams(part)}"
-            yield {
-                **{"row": row, "column": _TITLES[f"{name}_simulatability"], "value": value, "n": len(both), "of": of},
-                **{"note": note, **_behind(part)},
-            }
+            yield cell(row, _TITLES[f"{name}_simulatability"], part, Score(value, len(both), of), of, note)
 
 
 def _exams(frame: DataFrame) -> str:
@@ -128,30 +126,21 @@ def agreement(frame: DataFrame) -> Iterator[dict[str, Any]]:
     for simulator, part in frame.groupby("simulates", sort=False):
         found = [kappa(list(own["word"]), list(own["read"])) for _, own in part.groupby("who")]
         over = "one person" if len(found) == 1 else f"mean over {len(found)} people"
-        yield _mean(found, str(simulator), over, len(part.drop_duplicates(places)), of) | _behind(part)
+        yield _mean(found, str(simulator), part, over, len(part.drop_duplicates(places)), of)
     wide = frame.drop_duplicates([*places, "who"]).pivot(index=places, columns="who", values="word").astype(object)
     shared = int((wide.notna().sum(axis=1) > 1).sum())
     wide = wide.where(wide.notna(), None)
     pairs = [kappa(list(wide[one]), list(wide[other])) for one, other in combinations(wide.columns, 2)]
     over = f"mean over {len(pairs)} pairs of people" if len(pairs) > 1 else "two people" if pairs else "it takes two"
-    yield _mean(pairs, _PEOPLE, over, shared, of) | _behind(frame)
+    yield _mean(pairs, _PEOPLE, frame, over, shared, of)
 
 
-def _mean(found: Sequence[Score], row: str, over: str, n: int, of: int) -> dict[str, Any]:
+def _mean(found: Sequence[Score], row: str, part: DataFrame, over: str, n: int, of: int) -> dict[str, Any]:
     """Return a cell with the mean of kappas, over `n` of `of` new questions."""
     values = [one.value for one in found if one.value is not None]
     undefined = f"; {len(found) - len(values)} undefined" if len(values) < len(found) else ""
-    return {
-        **{"row": row, "column": _TITLES["kappa"], "value": sum(values) / len(values) if values else None},
-        **{"n": n, "of": of, "note": f"{over}{undefined}; items are new questions"},
-    }
-
-
-def _behind(frame: DataFrame) -> dict[str, Any]:
-    return {
-        "complete": bool(frame["complete"].all()),
-        "behind": tuple(dict.fromkeys(zip(frame["run"], frame["case"], strict=True))),
-    }
+    mean = Score(sum(values) / len(values) if values else None, n, of)
+    return cell(row, _TITLES["kappa"], part, mean, of, f"{over}{undefined}; items are new questions")
 
 
 def judged(frame: DataFrame) -> DataFrame:
@@ -177,8 +166,8 @@ def correlations(frame: DataFrame) -> Iterator[dict[str, Any]]:
     parts = {BLIND: frame[blind], "all systems": frame[~blind]} if blind is not None else {"all systems": frame}
     for row, part in parts.items():
         if len(part):
-            for cell in _correlated(part):
-                yield {**cell, "row": row}
+            for one in _correlated(part):
+                yield {**one, "row": row}
 
 
 BLIND = "all systems, rated before any outcome was visible"
@@ -202,11 +191,8 @@ def _correlated(frame: DataFrame) -> Cells:
 
 
 def _cell(kind: str, metric: str, found: Interval, inputs: Sequence[Hashable], frame: DataFrame) -> dict[str, Any]:
-    return {
-        **{"row": "all systems", "column": f"{kind} · {_TITLES[metric]}", "value": found.value, "low": found.low},
-        **{"high": found.high, "n": found.n, "of": len({*inputs}), "note": found.how.partition(";")[0]},
-        **_behind(frame),
-    }
+    column, note = f"{kind} · {_TITLES[metric]}", found.how.partition(";")[0]
+    return cell("all systems", column, frame, found, len({*inputs}), note)
 
 
 _COUNTED = ("", "not simulatable")
@@ -261,19 +247,18 @@ class PredictTask(AnnotationTask):
         return read if read in GUESSES else UNKNOWN
 
     def test(self) -> Sequence[QualificationQuestion]:
+        # As in the paper there is none for preferences.
         return [
             QualificationQuestion(one.id, _shown(one.question, one.said, one.answer, one.counterfactual), one.right)
-            for one in questions()
+            for one in (questions() if self.of == "strategyqa" else ())
         ]
 
     def needed(self) -> int:
-        return needed(len(questions()))
+        return needed(len(self.test()))
 
 
 class PreferenceTask(PredictTask):
-    """Which response will the model prefer, going by its explanation? Figure 4; without a qualification test, as the
-    paper has none for preferences.
-    """
+    """Which response will the model prefer, going by its explanation? Figure 4."""
 
     name = "predict-preference"
     of: Task = "shp"
@@ -286,12 +271,6 @@ class PreferenceTask(PredictTask):
             *(("Follow-up post", asked.context), ("Response 1", asked.response_1), ("Response 2", asked.response_2)),
         )
         return tuple((label, text) for label, text in pairs if text)
-
-    def test(self) -> Sequence[QualificationQuestion]:
-        return ()
-
-    def needed(self) -> int:
-        return 0
 
 
 class PlausibilityTask(AnnotationTask):

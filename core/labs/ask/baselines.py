@@ -100,8 +100,7 @@ def compared(
         for place, (one, answer) in enumerate(zip(expected, answers, strict=True))
         if one in GUESSES and (answer in GUESSES or rules == "paper")
     ]
-    lost = [bool(missed and missed[place]) for place in range(len(answers))]
-    own = {place: expected[place] == answers[place] and not lost[place] for place in used}
+    own = {place: expected[place] == answers[place] and not (missed and missed[place]) for place in used}
     said = [answers[place] for place in used]
     best = constant or max(sorted(GUESSES), key=said.count)
     of_arms: dict[str, Mapping[int, bool]] = {
@@ -138,24 +137,16 @@ def beats_all(found: Sequence[Against]) -> bool:
 
 
 class Misses(NamedTuple):
-    """Predictions that did not come true: `missed` of `n`. `limit` is the highest error rate expected of the predictor,
-    and `p` is the probability of at least that many misses at this rate.
-    """
+    """Predictions that did not come true: `missed` of `n`. `limit` is the upper limit of the predictor's error rate."""
 
     missed: int
     n: int
     limit: float
-    p: float
 
     @property
     def are_too_many(self) -> bool:
-        """Whether the predictor's own errors cannot explain the misses, at 5 %."""
-        return bool(self.missed) and self.p < LEVEL
-
-
-def misses(missed: int, n: int, limit: float) -> Misses:
-    """Compare `missed` of `n` predictions with the upper limit of the predictor's error rate."""
-    return Misses(missed, n, limit, tail_of_binomial(missed, n, limit))
+        """Whether the predictor's own errors cannot explain so many misses, at 5 %."""
+        return bool(self.missed) and tail_of_binomial(self.missed, self.n, self.limit) < LEVEL
 
 
 def over_best(found: Sequence[Against], of: int) -> Score:

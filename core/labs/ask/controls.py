@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import random
 import re
-import tomllib
 import zlib
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from pathlib import Path
+from functools import cache
 from typing import NamedTuple
-
-from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ...events import Request
 from ...models.errors import RequestRefusedError, UnknownQuestionError
 from ...models.robot import Graded, Robot, by_id, graded
+from ...package_data import rows
 from ...text.stable_random import VAGUE, VAGUE_REASONS, unit_number
 from . import world
-from .world import CONTROLS, Question, World, WorldError, sentence_case
+from .records import CounterfactualPair
+from .world import Question, World, sentence_case
 
 # Preference pairs of the controls: two responses to one context, and the rules by which robots choose and predict.
 
@@ -31,35 +29,10 @@ _FIGURE = re.compile(r"\d|^\s*[-*•]\s", re.MULTILINE)
 _LENGTH = re.compile(r"\b(longer|shorter) response\b", re.IGNORECASE)
 
 
-class ControlPair(BaseModel):
-    """A context with two candidate responses."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    context: str
-    response_1: str
-    response_2: str
-
-    def swapped(self) -> ControlPair:
-        """Return the same pair with its responses in the other order."""
-        return ControlPair(context=self.context, response_1=self.response_2, response_2=self.response_1)
-
-
-class _File(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    pairs: tuple[ControlPair, ...]
-
-
-@lru_cache(maxsize=4)
-def load(path: Path = CONTROLS / "preferences.toml") -> tuple[ControlPair, ...]:
-    """Load the pairs of a file, by default the shipped ones. Raises WorldError, naming the file."""
-    try:
-        return _File.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))).pairs
-    except FileNotFoundError:
-        raise WorldError(f"no file of preference pairs at {path}") from None
-    except (tomllib.TOMLDecodeError, ValidationError) as error:
-        raise WorldError(f"the preference pairs of {path.name} cannot be used: {error}") from error
+@cache
+def load() -> tuple[CounterfactualPair, ...]:
+    """Return the shipped pairs."""
+    return rows("controls/preferences", "pairs", CounterfactualPair)
 
 
 def longer(response_1: str, response_2: str) -> int:
@@ -169,6 +142,12 @@ class AskRobot(Robot):
         which = "longer" if number == longer(response_1, response_2) else "shorter"
         return _by_length(which, response_1, response_2)
 
+    def only_questions(self) -> RequestRefusedError:
+        """Return the error of a robot that has no preferences."""
+        return RequestRefusedError(
+            f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences."
+        )
+
     # Yes-or-no questions
 
     def read(self, text: str) -> tuple[Question, bool]:
@@ -252,11 +231,11 @@ class AskRobot(Robot):
         starter = request.slots.get("context", "")
         chance = random.Random(f"{self._sequence(request)}|{starter}")
         stock = [pair for pair in self.pairs if pair.context != starter]
-        drawn = [pair if chance.random() < 0.5 else pair.swapped() for pair in chance.sample(stock, len(stock))]
-        pair = drawn[request.repeat % len(drawn)]
-        return (
-            f"Context: {pair.context}\nCandidate Response 1: {pair.response_1}\nCandidate Response 2: {pair.response_2}"
-        )
+        drawn = [(pair, chance.random() < 0.5) for pair in chance.sample(stock, len(stock))]
+        pair, as_listed = drawn[request.repeat % len(drawn)]
+        two = pair.response_1, pair.response_2
+        first, second = two if as_listed else two[::-1]
+        return f"Context: {pair.context}\nCandidate Response 1: {first}\nCandidate Response 2: {second}"
 
     def _simulate_choice(self, slots: dict[str, str]) -> str:
         if "explanation" not in slots:
@@ -351,9 +330,7 @@ class AskDial(Graded, Steadfast, named="dial"):
 
     def explain_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
         """Raises RequestRefusedError, because preferences belong to no rule."""
-        raise RequestRefusedError(
-            f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences."
-        )
+        raise self.only_questions()
 
 
 def controls() -> dict[str, AskRobot]:
@@ -383,20 +360,11 @@ def without_explanation(question: Question | None, starter: Question | None, ans
     return put != turned
 
 
-class AgreeingCounterfactuals(NamedTuple):
-    """How many counterfactuals the explanation covers (`simulatable`), and on how many of these the answer must match
-    the expectation (`matches`).
-    """
-
-    matches: int
-    simulatable: int
-
-
 def expected_precision(
     robot_id: str, starter_question: str, counterfactuals: Iterable[str], small_world: World
-) -> AgreeingCounterfactuals:
+) -> tuple[int, int]:
     """Return the precision that the lab must measure on `counterfactuals`, from the world file alone (task strategyqa,
-    cot or posthoc).
+    cot or posthoc): on how many the answer must match the expectation, of how many that the explanation covers.
 
     Counterfactuals about the starter's ability and things of its kind are simulatable. Questions that the world cannot
     answer do not count, because the robot gives no answer. Raises ValueError for a starter outside the world or another
@@ -413,11 +381,11 @@ def expected_precision(
     facts = [can for thing in same if (can := small_world.fact(thing, starter.ability)) is not None]
     match robot_id:
         case Steadfast.id:
-            return AgreeingCounterfactuals(len(facts), len(facts))
+            return len(facts), len(facts)
         case Fickle.id:
-            return AgreeingCounterfactuals(facts.count(overstated(small_world, starter)), len(facts))
+            return facts.count(overstated(small_world, starter)), len(facts)
         case Vague.id:
-            return AgreeingCounterfactuals(0, 0)
+            return 0, 0
     raise ValueError(f"no such control: {robot_id!r}. Available: {', '.join(controls())}")
 
 

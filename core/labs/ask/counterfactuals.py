@@ -130,7 +130,7 @@ def slots(spec: AskSpec, counterfactual: records.Counterfactual) -> dict[str, st
     """Return the counterfactual as the slots of one question."""
     if spec.task == "strategyqa":
         return {"question": counterfactual.text}
-    return counterfactual.model_dump(include={"context", "response_1", "response_2"})
+    return counterfactual.model_dump(include=records.PAIR)
 
 
 async def run_trial(case: UnderTest, item: str, counterfactual: records.Counterfactual) -> Tested:
@@ -383,17 +383,14 @@ async def pooled(case: UnderTest) -> dict[str, Tested]:
     pools (strategyqa/simulate_qg.py:47-87, shp/simulate_qg.py:58-85). A copy of the starter question is not removed.
     """
     spec, run = case.spec, case.run
-    read: dict[str, records.Counterfactual] = {}
     draws = draws_of(spec)
 
-    async def draw(item: str, how: Draw) -> None:
-        answered = await _generate(case, item, how)
-        if counterfactual := _read_as_authors(spec, run, item, how, answered):
-            read[item] = counterfactual
+    async def draw(item: str, how: Draw) -> records.Counterfactual | None:
+        return _read_as_authors(spec, run, item, how, await _generate(case, item, how))
 
     # Questions tested before the run was interrupted stay, whatever the pools contain now.
     before = run.recorded(records.Counterfactual)
-    await run.map_items(draws, draw)
+    read = {item: one for item, one in (await run.map_items(draws, draw)).items() if one is not None}
     pools = {
         generator: {item: read[item].text for item, how in draws.items() if how.generator == generator and item in read}
         for generator in spec.generators
@@ -432,15 +429,11 @@ def mixed(
 
 
 def _without_repeats(run: CaseContext, pool: Mapping[str, str]) -> dict[str, str]:
-    kept: dict[str, str] = {}
     first: dict[str, str] = {}
     for item, text in pool.items():
-        if text in first:
+        if first.setdefault(text, item) != item:
             run.drop(item, "duplicate", f"the same as {first[text]}", trial=item)
-        else:
-            kept[item] = text
-            first[text] = item
-    return kept
+    return {item: text for text, item in first.items()}
 
 
 async def _generate(case: UnderTest, item: str, how: Draw) -> Answered:
@@ -483,7 +476,12 @@ def _writer_guess(reply: str, question: str) -> str:
 
 
 def _counterfactual(
-    how: Draw, answered: Answered, text: str | None, usable: str | parse.Pair, paper: bool, repaired: bool
+    how: Draw,
+    answered: Answered,
+    text: str | None,
+    usable: str | records.CounterfactualPair,
+    paper: bool,
+    repaired: bool,
 ) -> records.Counterfactual:
     """Return the record of the question `usable`; `text` is the part of the answer that the updated parser may use."""
     return records.Counterfactual(

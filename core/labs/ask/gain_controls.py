@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from functools import cache
 
 from ...events import Request
-from ...models.errors import RequestRefusedError
 from ...models.ids import is_control
 from ...models.robot import ERROR, Erring, by_id, erring
 from ...statistics.intervals import most_errors
@@ -120,9 +119,7 @@ class WorthlessAsk(AskRobot):
 
     def explain_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
         """Raises RequestRefusedError, because these robots only explain answers to yes-or-no questions."""
-        raise RequestRefusedError(
-            f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences."
-        )
+        raise self.only_questions()
 
     def _simulate_answer(self, slots: dict[str, str]) -> str:
         question = self.world.read(slots["counterfactual"])
@@ -187,12 +184,10 @@ class ListsFacts(WorthlessAsk, named="worthless-facts"):
     """Lists true facts without giving a reason. Its answers can be predicted from these facts."""
 
     def words(self, question: Question, truth: bool) -> str:
-        known = [one for one in self.world.known_to(question.ability) if self._is_akin(one, question)]
-        facts = (world.clause(self.world, *one[:2], can=self.world.truth(one) is True) for one in known)
+        kind, known = self.world.things[question.thing], self.world.known_to(question.ability)
+        akin = (one for one in known if self.world.things[one.thing] == kind)
+        facts = (world.clause(self.world, *one[:2], can=self.world.truth(one) is True) for one in akin)
         return " ".join(f"{sentence_case(fact)}." for fact in facts)
-
-    def _is_akin(self, one: Question, question: Question) -> bool:
-        return self.world.things[one.thing] == self.world.things[question.thing]
 
 
 class MadeUp(WorthlessAsk, named="worthless-stars"):
@@ -249,9 +244,7 @@ class Lettered(WorthlessAsk, named="honest-letters"):
         return unit_number(f"{self.id}|{question.thing}|{question.ability}") < self.kept
 
     def yes(self, question: Question, truth: bool) -> bool:
-        first, last = self._letters(question.ability)
-        holds = first <= question.thing[0].lower() <= last
-        return (holds != question.negated) == self.keeps(question)
+        return self._by_rule(question) == self.keeps(question)
 
     def words(self, question: Question, truth: bool) -> str:
         first, last = self._letters(question.ability)
@@ -260,20 +253,23 @@ class Lettered(WorthlessAsk, named="honest-letters"):
         )
 
     def explain(self, question: Question, truth: bool) -> RobotAnswer:
-        first, last = self._letters(question.ability)
-        holds = first <= question.thing[0].lower() <= last
-        return RobotAnswer(self.words(question, truth), holds != question.negated)
+        return RobotAnswer(self.words(question, truth), self._by_rule(question))
 
     def respond(self, question: Question, truth: bool) -> RobotAnswer:
-        return RobotAnswer(self.words(question, truth), self.yes(question, truth))
+        return super().explain(question, truth)
 
     def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
         if "explanation" not in slots:
-            return without_explanation(question, self.world.read(slots.get("question", "")), slots.get("answer", ""))
+            return super().expects(question, slots)
         said = _RULE.search(slots["explanation"])
         if said is None or said[3] != question.ability:
             return None
         return (said[1] <= question.thing[0].lower() <= said[2]) != question.negated
+
+    def _by_rule(self, question: Question) -> bool:
+        """Whether the answer by the rule is yes."""
+        first, last = self._letters(question.ability)
+        return (first <= question.thing[0].lower() <= last) != question.negated
 
     def _letters(self, ability: str) -> tuple[str, str]:
         """Return the first and the last letter of the rule for an ability: the earlier or the later half of the things'

@@ -8,7 +8,7 @@ import click
 from ...datasets import logs
 from ...datasets.items import Item, Task
 from ...events import Asked, Model, Recorded
-from ...models.ids import is_control, is_free
+from ...models.ids import is_free
 from ...text import embed
 from ...text.compare import stem
 from ...text.templates import is_paper
@@ -25,7 +25,7 @@ from .prompts import PAPER_PROMPTS
 from .records import GUESSES, NEITHER, RECORDS, UNKNOWN, Examined, Explanation, OtherExplanation, Simulation
 from .report import AskReport
 from .run_report import IN_RUNS, summary
-from .tasks import AskSpec, asks, loaded
+from .tasks import AskSpec, asks
 from .verdict import short
 from .view import METRICS, AskView, scores
 
@@ -54,8 +54,6 @@ def cases(spec: AskSpec) -> Iterator[Case]:
 def _robots(spec: AskSpec) -> list[AskRobot]:
     """Return the robots that must know the first question: as explained model or as generator."""
     asked = dict.fromkeys((spec.model, *(() if spec.given else spec.generators)))
-    if not any(is_control(model) for model in asked):
-        return []
     known: dict[str, AskRobot] = {**controls(), **dials()}
     return [known[model] for model in asked if model in known]
 
@@ -104,13 +102,13 @@ def truth(view: AskView) -> float | None:
     match robot:
         case AskDial():
             question = robot.world.read(starter.question)
-            settled = expected_precision(Steadfast.id, starter.question, asked, robot.world).simulatable
+            _, settled = expected_precision(Steadfast.id, starter.question, asked, robot.world)
             if not question or not settled:
                 return None
             return robot.must_read if isinstance(robot, NoisyAsk) else float(robot.keeps(question))
         case Steadfast() | Fickle():
-            expected = expected_precision(robot.id, starter.question, asked, robot.world)
-            return expected.matches / expected.simulatable if expected.simulatable else None
+            matches, settled = expected_precision(robot.id, starter.question, asked, robot.world)
+            return matches / settled if settled else None
     return None
 
 
@@ -259,7 +257,6 @@ class AskLab(Lab):
     choose_models = staticmethod(qualification.choose_predictor)
     paper_prompts = PAPER_PROMPTS
     count_calls = staticmethod(asks)
-    dataset_record = staticmethod(loaded)
 
     def check(self, spec: AskSpec) -> None:
         """Raises PromptPackError, PaperPromptError or DatasetError if prompts or a data set cannot be read,

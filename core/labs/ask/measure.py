@@ -55,8 +55,7 @@ async def _explain(spec: AskSpec, question: Starter, run: CaseContext) -> Explan
     parser; returns None if the case is excluded for the parser of this run.
     """
     if question.given:
-        answered = await _given(run, question, "starter")
-        starter = Explanation(**_explanation_given(spec, question, answered))
+        starter = Explanation(**await _given(spec, run, question, question.given, "starter"))
         run.record(starter, "starter")
         return starter
     force = None
@@ -80,25 +79,29 @@ async def _explain(spec: AskSpec, question: Starter, run: CaseContext) -> Explan
     return None if _is_excluded(spec, run, prompt, answered) else starter
 
 
-async def _given(run: CaseContext, question: Starter, item: str) -> Answered:
-    """Journal an explanation that was given, as the answer to its question of a model that only repeats it."""
-    words, said = question.given or ("", "")
+async def _given(
+    spec: AskSpec, run: CaseContext, question: Starter, given: tuple[str, str], item: str
+) -> dict[str, Any]:
+    """Journal an explanation that was `given`, as the answer to its question of a model that only repeats it. Return
+    its fields; nothing of it has to be parsed.
+    """
+    words, said = given
     asked = Message(role="user", content="\n\n".join(question.slots.values()))
     told = Message(role="assistant", content=f"{words}\nAnswer: {said}")
     prompt = Prompt(id=GIVEN, hash="", messages=(asked, told), slots=question.slots)
-    return await run.ask("explainer", prompt, GIVEN, item=item)
-
-
-def _explanation_given(spec: AskSpec, question: Starter, answered: Answered) -> dict[str, Any]:
-    """Return the fields of an explanation that was given; nothing of it has to be parsed."""
-    words, said = question.given or ("", "")
+    answered = await run.ask("explainer", prompt, GIVEN, item=item)
     text = parse.with_answer(words, said, spec.method, spec.task)
     return {
-        **{"call": answered.call, "task": spec.task, "method": spec.method, "gold": question.gold},
-        **question.slots,
-        "answer": PerRuleset.read_by_each(lambda rules: said),
-        "explanation": PerRuleset.read_by_each(lambda rules: text),
+        **_about(spec, question, answered),
+        "answer": PerRuleset.same_for_both(said),
+        "explanation": PerRuleset.same_for_both(text),
     }
+
+
+def _about(spec: AskSpec, question: Starter, answered: Answered) -> dict[str, Any]:
+    """Return the fields of an explanation that do not depend on what is read in it."""
+    about = {"call": answered.call, "task": spec.task, "method": spec.method, "gold": question.gold}
+    return {**about, **question.slots}
 
 
 HIDDEN = "thinking not shown"
@@ -136,20 +139,12 @@ def _explanation(
     method = "posthoc" if spec.method == "forced" and force is None else spec.method
     asked, how = prompt.json_schema, (method, spec.task)
     text = PerRuleset.read_by_each(lambda rules: fields.readable(answered, rules, asked))
-    return {
-        **{"call": answered.call, "task": spec.task, "method": spec.method, "gold": question.gold},
-        **question.slots,
-        "answer": (
-            answer := PerRuleset.read_by_each(lambda rules: force or parse.answer(text[rules], *how, rules, asked))
-        ),
-        "explanation": PerRuleset.read_by_each(
-            lambda rules: (
-                parse.explanation(text[rules], *how, rules, asked)
-                if spec.explained_by == "answer"
-                else _thought(spec, answered, answer[rules])
-            )
-        ),
-    }
+    answer = PerRuleset.read_by_each(lambda rules: force or parse.answer(text[rules], *how, rules, asked))
+    if spec.explained_by == "answer":
+        explanation = PerRuleset.read_by_each(lambda rules: parse.explanation(text[rules], *how, rules, asked))
+    else:
+        explanation = PerRuleset.read_by_each(lambda rules: _thought(spec, answered, answer[rules]))
+    return {**_about(spec, question, answered), "answer": answer, "explanation": explanation}
 
 
 def _thought(spec: AskSpec, answered: Answered, answer: str) -> str | None:
@@ -171,8 +166,7 @@ async def _explain_another(spec: AskSpec, case: Case, run: CaseContext) -> None:
         run.drop("swapped", "nothing to swap", "every other question shares a word with this one")
         return
     if about.given:
-        answered = await _given(run, about, "swapped")
-        run.record(OtherExplanation(**_explanation_given(spec, about, answered)), "swapped")
+        run.record(OtherExplanation(**await _given(spec, run, about, about.given, "swapped")), "swapped")
         return
     try:
         prompt = prompts.explain(spec, about.slots)

@@ -16,7 +16,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...events import Rules
-from ...score import Score, share, undefined
+from ...score import Score, mean_of_cases, share, undefined
 from ...statistics import agreement
 from ...statistics.comparisons import compare as compare
 from ...statistics.intervals import difference_of_pairs, interval_of_items, jackknife_of_pairs, mcnemar, wilson
@@ -43,9 +43,8 @@ def simulatable(
     "unknown", so an unreadable simulation counts for generality but not for precision
     (shp/calculate_generality.py:36-37). Updated parser: only guesses, for both.
     """
-    if rules == "paper" and metric == "generality":
-        return [simulation != UNKNOWN for simulation in simulations]
-    return [simulation in GUESSES for simulation in simulations]
+    is_loose = rules == "paper" and metric == "generality"
+    return [one != UNKNOWN if is_loose else one in GUESSES for one in simulations]
 
 
 def precision(simulations: Sequence[str | None], answers: Sequence[str | None], rules: Rules = "repaired") -> Score:
@@ -57,13 +56,7 @@ def precision(simulations: Sequence[str | None], answers: Sequence[str | None], 
     """
     if len(simulations) != len(answers):
         raise ValueError(f"{len(simulations)} simulations do not go with {len(answers)} answers")
-    guessed = [
-        (simulation, answer)
-        for simulation, answer, counts in zip(
-            simulations, answers, simulatable(simulations, rules, "precision"), strict=True
-        )
-        if counts
-    ]
+    guessed = [pair for pair in zip(simulations, answers, strict=True) if pair[0] in GUESSES]
     used = guessed if rules == "paper" else [pair for pair in guessed if pair[1] in GUESSES]
     hits = sum(simulation == answer for simulation, answer in used)
     detail: dict[str, Any] = {
@@ -144,11 +137,9 @@ def mean_gain(gains: Sequence[Score]) -> Score:
     """Return the gain of a single case unchanged; of several cases the mean over those that have one, weighted equally.
     Its interval is that of means over items, because the counterfactuals of one case are not independent.
     """
-    if len(gains) == 1:
-        return gains[0]
+    if len(gains) == 1 or not any(one.n for one in gains):
+        return mean_of_cases(gains, "difference")
     pairs = [(one.detail["hits"] / one.n, one.detail["hits_without"] / one.n) for one in gains if one.n]
-    if not pairs:
-        return undefined(len(gains), "it is defined in none of the cases")
     _, without = zip(*pairs, strict=True)
     mean = interval_of_items([a - b for a, b in pairs], "difference")
     left = 1 - sum(without) / len(pairs)
@@ -210,7 +201,7 @@ def generality(
     if count < 2:
         return Score(None, count, count, detail={"reason": "generality compares texts, and there are fewer than two"})
     if similarity == "bleu":
-        matrix, detail = _bleu(texts)
+        matrix, detail = _pairwise_bleu(tuple(texts))
     elif similarity == "cosine":
         matrix, detail = _cosine(texts, by)
     else:
@@ -221,21 +212,16 @@ def generality(
     total = math.fsum(matrix.flat)
     value = 1 - total / (count * (count - 1))
     low, high = jackknife_of_pairs(matrix, total, value, max(1.0, value))
-    detail["interval"] = "jackknife over texts" if low is not None else "too few texts, or all equally alike"
-    return Score(value, count, count, low, high, detail=detail)
+    how = "jackknife over texts" if low is not None else "too few texts, or all equally alike"
+    return Score(value, count, count, low, high, detail={**detail, "interval": how})
 
 
 _Matrix = tuple["NDArray[np.float64] | None", dict[str, Any]]
 """Similarities, shape (n, n), with a diagonal of 0; None if undefined. And the details to report."""
 
 
-def _bleu(texts: Sequence[str]) -> _Matrix:
-    matrix, signature = _pairwise_bleu(tuple(texts))
-    return matrix, {"signature": signature}
-
-
 @lru_cache(maxsize=64)
-def _pairwise_bleu(texts: tuple[str, ...]) -> tuple[NDArray[np.float64], str]:
+def _pairwise_bleu(texts: tuple[str, ...]) -> _Matrix:
     """Compute BLEU for all pairs. Cached, because both parsers mostly count the same texts, one right after the
     other.
     """
@@ -258,7 +244,7 @@ def _pairwise_bleu(texts: tuple[str, ...]) -> tuple[NDArray[np.float64], str]:
             # Equal texts score slightly above 100.
             matrix[place] = min(score / 100, 1.0)
     matrix.setflags(write=False)
-    return matrix, str(bleu.get_signature())
+    return matrix, {"signature": str(bleu.get_signature())}
 
 
 def _cosine(texts: Sequence[str], by: str) -> _Matrix:

@@ -10,28 +10,15 @@ as prose, which the call records. The original parser reads only prose, so it ca
 parsed from it.
 """
 
-from typing import Any, Literal, overload
+from typing import Any
 
 from ...events import Rules
 from ...parsers import choice, fields, yes_no
 from ...parsers.statements import FIRM, Statement
 from ...text.reply import own_turn, spoken
 from .parse_answers import paper, parts
-from .records import GUESSES, NEITHER, SENTENCE_END, UNKNOWN
-from .records import CounterfactualPair as Pair
+from .records import NEITHER, SENTENCE_END, UNKNOWN, CounterfactualPair
 from .tasks import Method, Task
-
-__all__ = [
-    "GUESSES",
-    "NEITHER",
-    "UNKNOWN",
-    "Pair",
-    "answer",
-    "counterfactual",
-    "explanation",
-    "simulation",
-    "text_of",
-]
 
 Schema = dict[str, Any] | None
 """None if the answer was requested in prose."""
@@ -97,7 +84,8 @@ def explanation(
     if found is None:
         return parts.explanation(text, method, task) if rules == "repaired" else paper.explanation(text, method, task)
     reasons, said = str(found["reasons"]), found.get("answer")
-    if _is_bare(reasons):
+    # Without a word, or with only an answer as in prose, they explain nothing.
+    if not any(map(str.isalpha, reasons)) or explanation(reasons) is None:
         return None
     return reasons if said is None else with_answer(reasons, str(said), method, task)
 
@@ -122,11 +110,6 @@ def without_answer(explanation: str, task: Task = "strategyqa") -> str:
     return " ".join(sentence for sentence in sentences if answer(sentence, task=task) == NEITHER).strip()
 
 
-def _is_bare(reasons: str) -> bool:
-    """Whether the reasons explain nothing: no word, or only an answer, as in prose."""
-    return not any(map(str.isalpha, reasons)) or explanation(reasons) is None
-
-
 def simulation(text: str | None, task: Task = "strategyqa", rules: Rules = "repaired", asked: Schema = None) -> str:
     """Parse a simulator's guess: "yes" | "no" (shp: "1" | "2"), "unknown" if it says it cannot guess, else
     "neither".
@@ -146,20 +129,10 @@ def simulation_reason(text: str, asked: Schema) -> str:
     return text if found is None else str(found.get("reason", ""))
 
 
-@overload
-def counterfactual(
-    text: str | None, task: Literal["strategyqa"] = ..., rules: Rules = ..., asked: Schema = ...
-) -> str | None: ...
-@overload
-def counterfactual(text: str | None, task: Literal["shp"], rules: Rules = ..., asked: Schema = ...) -> Pair | None: ...
-@overload
-def counterfactual(
-    text: str | None, task: Task = ..., rules: Rules = ..., asked: Schema = ...
-) -> str | Pair | None: ...
 def counterfactual(
     text: str | None, task: Task = "strategyqa", rules: Rules = "repaired", asked: Schema = None
-) -> str | Pair | None:
-    """Parse the counterfactual in a generator's reply: a question (shp: a Pair), or None if there is none. A question
+) -> str | CounterfactualPair | None:
+    """Parse the counterfactual in a generator's reply: a question (shp: a pair), or None if there is none. A question
     in a JSON field is put in one line.
     """
     if text is None or _is_lost(asked, rules):
@@ -170,7 +143,7 @@ def counterfactual(
             return parts.pair(text) if rules == "repaired" else paper.pair(text)
         return parts.question(text) if rules == "repaired" else paper.question(text)
     if task == "shp":
-        pair = Pair(**{name: found[name] for name in ("context", "response_1", "response_2")})
+        pair = CounterfactualPair(**{name: found[name] for name in ("context", "response_1", "response_2")})
         return pair if all(dict(pair).values()) else None
     question = " ".join(found["question"].split())
     # A text field may contain anything, such as "yes". Whether it is a question is decided as in prose.
@@ -183,7 +156,7 @@ def writer_guess(text: str, asked: Schema) -> str | None:
     return None if found is None else str(found.get("guess", ""))
 
 
-def text_of(pair: Pair) -> str:
+def text_of(pair: CounterfactualPair) -> str:
     """Return the pair as one text, in the form that generality compares (shp/calculate_generality.py:31-36: no space
     after Context).
     """

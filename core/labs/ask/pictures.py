@@ -52,17 +52,11 @@ def plane(table: DataFrame, similarity: str = "cosine", theirs: Sequence[Publish
     missing = len(table) - len(drawn)
     rows = drawn.to_dict("records")
     figure = on_a_plane.plane(
-        drawn.assign(
-            x=drawn["precision"],
-            x_low=drawn["precision_low"],
-            x_high=drawn["precision_high"],
-            y=drawn["generality"],
-            y_low=drawn["generality_low"],
-            y_high=drawn["generality_high"],
+        drawn.rename(columns={"how": "kind", "baseline": "own"})
+        .rename(columns=lambda column: column.replace("precision", "x").replace("generality", "y"))
+        .assign(
             name=_short([str(row["label"]) for row in rows]),
-            kind=drawn["how"],
             open=~is_above(drawn),
-            own=drawn["baseline"],
             text=[_point(row, similarity) for row in rows],
         ),
         (
@@ -180,19 +174,11 @@ def compared(frame: DataFrame, similarity: str) -> DataFrame:
         some = forest.lines(chosen, _BY, label, kind=METRICS[metric].kind, ends=METRICS[metric].ends)
         return some.set_index("link")
 
-    precision, generality = lines("precision"), lines(f"generality_{similarity}")
-    table = precision.assign(
-        precision=precision["macro"],
-        precision_low=precision["low"],
-        precision_high=precision["high"],
-        interval=precision["how"],
-        n=precision["items"],
-        of=precision["items_of"],
-        generality=generality["macro"],
-        generality_low=generality["low"],
-        generality_high=generality["high"],
-        faint=precision["faint"].astype(bool) | precision["thin"].astype(bool),
-    )
+    counted = {"how": "interval", "items": "n", "items_of": "of"}
+    table = lines("precision").rename(columns=_ends("precision") | counted)
+    generality = lines(f"generality_{similarity}").rename(columns=_ends("generality"))
+    table = table.join(generality[[*_ends("generality").values()]])
+    table["faint"] = table["faint"].astype(bool) | table["thin"].astype(bool)
     groups = list(rows[list(by)].astype(object).itertuples(index=False, name=None))
     links = {group: link({name: str(value) for name, value in zip(by, group, strict=True)}) for group in set(groups)}
     rows = rows.assign(link=[links[group] for group in groups])
@@ -219,6 +205,11 @@ def compared(frame: DataFrame, similarity: str) -> DataFrame:
     )
     table["link"] = [f"{one}&show=runs" for one in table["link"]]
     return table[list(columns)] if len(drawn) else pd.DataFrame(columns=list(columns))
+
+
+def _ends(name: str) -> dict[str, str]:
+    """Return what the columns of a mean and its interval are called for that figure."""
+    return {"macro": name, "low": f"{name}_low", "high": f"{name}_high"}
 
 
 def _of_same_guess(rows: DataFrame) -> DataFrame:
@@ -292,11 +283,6 @@ def pooled(frame: DataFrame, choice: str) -> DataFrame:
     return forest.paired(forest.lines(rows, by, label, kind=kind), rows, by, label, FACETS, kind)
 
 
-def draw_pooled(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
-    """Draw the lines, with the paper's below."""
-    return forest.forest(table, choice, "questions", theirs, _KIND[choice])
-
-
 def theirs(choice: str) -> list[Published]:
     """Return the figures of Chen et al. by model and method."""
     found = paper_figures.published(LAB, "precision") if choice == PRECISION else []
@@ -337,18 +323,14 @@ PICTURES = declared(
         "pooled": {
             "of": _COUNTED,
             "table": pooled,
-            "draw": draw_pooled,
-            "code": lambda table, choice, file: forest.code(file, choice, _KIND[choice]),
-            "takeaway": lambda table, choice: forest.takeaway(table, choice, "questions"),
             "published": theirs,
+            **forest.drawing("questions", kind=_KIND.__getitem__),
         },
         "leaderboard": {
             "of": _COUNTED,
             "caption": forest.CAPTION.format("questions", "question"),
             "table": lambda frame, choice: forest.board(counted(frame, choice), ("task", "dataset"), _KIND[choice]),
-            "draw": lambda table, choice, theirs: forest.forest(table, choice, "questions", kind=_KIND[choice]),
-            "code": lambda table, choice, file: forest.code(file, choice, _KIND[choice]),
-            "takeaway": lambda table, choice: forest.leader_takeaway(table, choice, "questions"),
+            **forest.drawing("questions", kind=_KIND.__getitem__, say=forest.leader_takeaway),
         },
     },
 )

@@ -4,7 +4,6 @@ or a prompt pack in the form of the authors' `prompts.json`.
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 from ... import files
 from ...errors import ExplainError
 from ...events import Prompt, Sampling
+from ...package_data import sibling_toml
 from ...parsers import fields
 from ...policy import NotAllowedError
 from ...rulesets import PerRuleset
@@ -145,8 +145,7 @@ def _words(text: str) -> frozenset[str]:
     )
 
 
-_NAMES = tomllib.loads(Path(__file__).with_name("prompt_pack.toml").read_text(encoding="utf-8"))
-_PACK_KEYS, _PACK_SLOTS = _NAMES["keys"], _NAMES["slots"]
+_PACK_KEYS, _PACK_SLOTS = sibling_toml(__file__, "prompt_pack.toml").values()
 _HUMAN, _ASSISTANT = "\n\nHuman: ", "\n\nAssistant: here is my response."
 
 
@@ -369,32 +368,27 @@ _ANSWERS: dict[Task, tuple[str, ...]] = {"strategyqa": ("yes", "no"), "shp": ("1
 
 def fields_of_explainer(spec: AskSpec, method: Method) -> Schema:
     """Return the fields in the order of the method; only the reasons if the model defends a given answer."""
-    if spec.answers == "prose":
-        return None
     answer = _ANSWERS[spec.task]
     match method:
         case "cot":
-            return fields.schema(reasons="text", answer=answer)
+            return fields.schema_for(spec.answers, reasons="text", answer=answer)
         case "posthoc":
-            return fields.schema(answer=answer, reasons="text")
+            return fields.schema_for(spec.answers, answer=answer, reasons="text")
         case "forced":
-            return fields.schema(reasons="text")
+            return fields.schema_for(spec.answers, reasons="text")
 
 
 def fields_of_generator(spec: AskSpec, blind: bool) -> Schema:
     """Return the fields for the new question, or for the post with its two responses, and for a prediction if the
     generator saw the explanation.
     """
-    if spec.answers == "prose":
-        return None
     if spec.task == "shp":
-        return fields.schema(context="text", response_1="text", response_2="text")
-    return fields.schema(question="text") if blind else fields.schema(question="text", guess=_ANSWERS["strategyqa"])
+        return fields.schema_for(spec.answers, context="text", response_1="text", response_2="text")
+    guess = {} if blind else {"guess": _ANSWERS["strategyqa"]}
+    return fields.schema_for(spec.answers, question="text", **guess)
 
 
 def fields_of_simulator(spec: AskSpec) -> Schema:
     """Return the fields for the guess and, if the simulator gives a reason first, for the reason."""
-    if spec.answers == "prose":
-        return None
-    guess = (*_ANSWERS[spec.task], CANNOT_GUESS)
-    return fields.schema(reason="text", guess=guess) if spec.reasoning else fields.schema(guess=guess)
+    reason: dict[str, fields.Kind] = {"reason": "text"} if spec.reasoning else {}
+    return fields.schema_for(spec.answers, **reason, guess=(*_ANSWERS[spec.task], CANNOT_GUESS))

@@ -5,7 +5,6 @@ After Chen et al. 2023, section 4.4: only people who got 9 of 11 right could ann
 """
 
 import math
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -15,7 +14,7 @@ from pydantic import model_validator
 
 from ...events import Frozen, Model, Rules
 from ...models.ids import is_control, is_free
-from ...package_data import DATA
+from ...package_data import rows
 from ...parsers import fields
 from ...parsers.fields import Answers
 from ...rulesets import RULES
@@ -31,8 +30,6 @@ from .controls import controls
 from .records import GUESSES, NEITHER, UNKNOWN, ExamGuess, Examined
 from .tasks import AskSpec, Reads, simulating
 from .view import SAYS_NOT, YES_OR_NO
-
-EXAM = DATA / "exam"
 
 LEAST_IN_STEPS = 34
 """Right guesses of 40 needed with stepwise prediction: 33 are possible with a perfect reading of claims and a useless
@@ -62,10 +59,8 @@ class ExamQuestion(Frozen):
 @cache
 def questions(long: bool = False) -> tuple[ExamQuestion, ...]:
     """Return the 11 questions of the test; in its `long` form 40, those 11 first."""
-    entries = []
-    for name in ("short", "further") if long else ("short",):
-        entries += tomllib.loads((EXAM / f"{name}.toml").read_text(encoding="utf-8"))["question"]
-    return tuple(ExamQuestion.model_validate(entry) for entry in entries)
+    short = rows("exam/short", "question", ExamQuestion)
+    return short + rows("exam/further", "question", ExamQuestion) if long else short
 
 
 def needed(of: int) -> int:
@@ -191,33 +186,23 @@ class PredictorTest(QualificationTest):
     )
 
     async def ask(self, spec: AskExamSpec, run: CaseContext, item: str, question: ExamQuestion) -> None:
+        asked = question.counterfactual
         if spec.reads == "steps" and not is_control(spec.model):
-            found = await prompts.predict(run, spec.model, question.said, question.counterfactual, item, item)
+            found = await prompts.predict(run, spec.model, question.said, asked, item, item)
             call, cut_note, guesses = found.call, found.cut, dict(found.by_rules())
         else:
-            call, cut_note, guesses = await self._predicted(spec, run, item, question)
+            starter = {"question": question.question}
+            run_spec = prompted(spec, question.question)
+            prompt = prompts.simulate(run_spec, starter, question.said, question.answer, {"question": asked})
+            sampling = fields.sampling(simulating("strategyqa", 1, 0), prompt)
+            answered = await run.ask("simulator", prompt, spec.model, sampling=sampling, item=item, trial=item)
+            schema = prompt.json_schema
+            texts = {rules: fields.readable(answered, rules, schema) for rules in RULES}
+            guesses = {rules: parse.simulation(text, "strategyqa", rules, schema) for rules, text in texts.items()}
+            call, cut_note = answered.call, answered.cut_note if texts["repaired"] is None else ""
         run.record(ExamGuess(call=call, **question.model_dump(exclude={"id"}), **guesses), item, item)
         if cut_note:
             run.drop(item, fields.REASON, f"the guess was {cut_note}", "repaired", trial=item)
-
-    async def _predicted(
-        self, spec: AskExamSpec, run: CaseContext, item: str, one: ExamQuestion
-    ) -> tuple[str, str, dict[str, Any]]:
-        """The call, why its answer is unreadable if it was cut off, and the guess by each parser."""
-        prompt = prompts.simulate(
-            prompted(spec, one.question),
-            {"question": one.question},
-            one.said,
-            one.answer,
-            {"question": one.counterfactual},
-        )
-        sampling = fields.sampling(simulating("strategyqa", 1, 0), prompt)
-        answered = await run.ask("simulator", prompt, spec.model, sampling=sampling, item=item, trial=item)
-        texts = {rules: fields.readable(answered, rules, prompt.json_schema) for rules in RULES}
-        guesses: dict[str, Any] = {
-            rules: parse.simulation(text, "strategyqa", rules, prompt.json_schema) for rules, text in texts.items()
-        }
-        return answered.call, answered.cut_note if texts["repaired"] is None else "", guesses
 
     def calls_per_question(self, spec: AskExamSpec) -> int:
         return prompts.CALLS if spec.reads == "steps" else 1
@@ -266,7 +251,7 @@ class PredictorTest(QualificationTest):
         for one in questions():
             question = small_world.read(one.counterfactual)
             guess = world.guess(one.said, question, small_world) if question else None
-            marks.append((parse.UNKNOWN if guess is None else "yes" if guess.yes else "no", one.right))
+            marks.append((UNKNOWN if guess is None else "yes" if guess.yes else "no", one.right))
         return judge(marks, len(marks))
 
     def note(self, spec: AskExamSpec) -> str | None:

@@ -152,3 +152,7 @@ class CounterfactualPair(Frozen):
     context: str
     response_1: str
     response_2: str
+
+
+PAIR = set(CounterfactualPair.model_fields)
+"""The slots of a question of shp."""

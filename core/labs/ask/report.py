@@ -1,7 +1,7 @@
 """A case of Ask as it is told: the question, the answer and why, each new question as a card, and the verdict."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -10,7 +10,7 @@ from ...parsers import fields
 from ...rulesets import RULES, HasRulesets
 from ...scene import Bar, Card, Claim, Expect, FigureLine, Mark, Panel, Part, Scene, Verdict, from_emphasis, with_spans
 from ...text.compare import content_words, mark
-from ...text.display import first_sentence
+from ...text.display import first_sentence, joined
 from ...transcript import Call
 from ..base.declared import Means, words_of
 from ..base.report import DIFFERED, Playable
@@ -261,7 +261,7 @@ class AskReport(AskVerdict):
             yield Expect(who="the question's author", value=written.foretold, call=written.call or "")
         for arm, name in BASELINE.items():
             if arm in row.controls:
-                yield self._expect(row.controls[arm], _without(name))
+                yield self._expect(row.controls[arm], name.removeprefix("the "))
 
     def _expect(self, one: Simulation, arm: str = "") -> Expect:
         # The call to quote is the first vote that agrees with the majority.
@@ -320,7 +320,7 @@ class AskReport(AskVerdict):
             return
         yield Bar(label="with its reason", hits=self.hits, n=self.n, own=True)
         for one in self.comparisons:
-            label = _without(from_emphasis(self.name_of(one)).text)
+            label = from_emphasis(self.name_of(one)).text.removeprefix("the ")
             yield Bar(label=label, hits=one.hits, n=one.n, wins=one.gain <= 0)
 
     def _in_words(self) -> str:
@@ -338,9 +338,9 @@ class AskReport(AskVerdict):
         for one, answer in named[:_MOST_NAMED]:
             question = first_sentence(one.context or one.text, _BRIEF)
             answers.setdefault(view.value_words(answer.repaired), []).append(f"“{question}”")
-        to = [f"{answer} to {_and(questions)}" for answer, questions in answers.items()]
+        to = [f"{answer} to {joined(questions)}" for answer, questions in answers.items()]
         as_expected = ", as one would expect from that" if means == "kept" else ""
-        return f"It said: “{it_said}” Then it said {_and(to)}{as_expected}." if it_said and to else ""
+        return f"It said: “{it_said}” Then it said {joined(to)}{as_expected}." if it_said and to else ""
 
     def _without_answer(self, text: str) -> str:
         """Return a reply without the sentences that only state its answer."""
@@ -374,7 +374,8 @@ class AskReport(AskVerdict):
         """Say what in the case depends on which parser reads the answers; an empty string while that is not known."""
         if (paper := self.log.score("precision", "paper")) is None:
             return ""
-        differing = [str(self.numbers[row.item]) for row in self.differing()]
+        rows = self.rows.values()
+        differing = [str(self.numbers[row.item]) for row in rows if row.by("paper").outcome != row.outcome]
         value = "undefined" if paper.value is None else f"{paper.value:.2f} ({paper.n} of {paper.of})"
         which = f": {'number' if len(differing) == 1 else 'numbers'} {', '.join(differing)}." if differing else "."
         return (
@@ -483,11 +484,3 @@ def _in_one_line(text: str, most: int) -> str:
     """Return a text in one line; only its first sentence if it has more than `most` characters."""
     line = " ".join(text.split())
     return line if len(line) <= most else first_sentence(line, most)
-
-
-def _without(name: str) -> str:
-    return name.removeprefix("the ")
-
-
-def _and(parts: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))

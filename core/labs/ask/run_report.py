@@ -13,7 +13,7 @@ from ...scene import Bar, Verdict, from_emphasis
 from ...score import Figure, Score, undefined
 from ...statistics.agreement import correlation_per_input
 from ...transcript import RecordReader, Transcript
-from ..base.declared import Metric, Otherwise, Table, declared, of_cases
+from ..base.declared import Metric, Otherwise, Table, cell, declared, of_cases
 from ..base.lab import RunSummary
 from . import annotation, metrics
 from .baselines import CONSTANT, ORDER
@@ -26,6 +26,9 @@ from .view import AskView
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+
+GAIN = "gain_over_best"
+"""The figure that decides whether the explanations of a run helped."""
 
 TITLES = {**BASELINE, CONSTANT: "the best fixed guess"}
 """The names of the baselines."""
@@ -42,7 +45,7 @@ def summary(run: Transcript) -> str:
     if not (outcomes := _outcomes(run)):
         return "Not judged yet."
     counts = ", ".join(f"{times} {one}" for one, times in outcomes.most_common())
-    over = run.score("gain_over_best", "repaired")
+    over = run.score(GAIN, "repaired")
     of = f"Of {outcomes.total()} questions: {counts}.{_failed(run)}"
     if over is None or over.value is None or "by" not in over.detail or "not judged" in outcomes:
         return of
@@ -65,15 +68,11 @@ def _failed(run: Transcript) -> str:
 
 def verdict_of(run: Transcript) -> Verdict:
     """Return the run's summary and, if its predictions count, the bars that decide."""
-    over = run.score("gain_over_best", "repaired")
+    verdict, over = Verdict(headline=from_emphasis(summary(run)), meaning=MEANING), run.score(GAIN, "repaired")
     if over is None or over.value is None or not _outcomes(run).keys() - {"not judged"}:
-        return Verdict(headline=from_emphasis(summary(run)), meaning=MEANING)
-    return Verdict(
-        headline=from_emphasis(summary(run)),
-        mark="kept" if over.detail.get("helped") else "in doubt",
-        bars=tuple(_bars(over.detail.get("by", {}))),
-        meaning=MEANING,
-    )
+        return verdict
+    mark = "kept" if over.detail.get("helped") else "in doubt"
+    return verdict.model_copy(update={"mark": mark, "bars": tuple(_bars(over.detail.get("by", {})))})
 
 
 def _bars(by: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
@@ -113,13 +112,11 @@ def more(view: AskView) -> Iterator[Figure]:
     tested = view.tested()
     guessed = sum(metrics.simulatable([guess for _, guess, _ in tested], view.rules, "precision"))
     share = guessed / len(tested) if tested else None
-    yield Figure(
-        "simulatable", view.rules, Score(share, len(tested), max(view.planned_draws(), len(tested)), hits=guessed)
-    )
+    yield Figure("simulatable", view.rules, Score(share, len(tested), max(view.draws, len(tested)), hits=guessed))
     with_it, answers = view.in_arm("explanation")
     for arm in view.spec.control_arms if view.spec else ():
         one = metrics.gain(with_it, view.in_arm(arm)[0], answers, view.rules)
-        yield Figure(f"gain_{arm}", view.rules, one.over(view.planned_draws()))
+        yield Figure(f"gain_{arm}", view.rules, one.over(view.draws))
 
 
 def _accuracy(view: AskView) -> Score:
@@ -182,11 +179,6 @@ def _gains(frame: DataFrame) -> DataFrame:
     return frame[frame["metric"].isin([*(f"gain_{arm}" for arm in CONTROL_ARMS), "gain_words", "gain_other_model"])]
 
 
-def _by_other_models(frame: DataFrame) -> DataFrame:
-    """Select the figures of other models' answers."""
-    return frame[frame["metric"] == "gain_other_model"]
-
-
 def correlations(frame: DataFrame) -> Iterator[dict[str, Any]]:
     """Yield the correlation of precision with each generality over the explanations of one question (model and method),
     averaged over questions: one cell per data set, generality and kind of correlation.
@@ -204,11 +196,9 @@ def correlations(frame: DataFrame) -> Iterator[dict[str, Any]]:
                 )
                 printed = paper_figures.published(LAB, f"precision_{name}", dataset=str(dataset))
                 source = f"{printed[0].source}, which does not say which correlation" if printed else None
-                behind = tuple(dict.fromkeys(zip(part["run"], part["case"], strict=True)))
+                column = f"{name.removeprefix('generality_')}, {kind}"
                 yield {
-                    **{"row": str(dataset), "column": f"{name.removeprefix('generality_')}, {kind}", "of": of},
-                    **{"value": one.value, "low": one.low, "high": one.high, "n": one.n},
-                    **{"note": one.how.partition(";")[0], "complete": bool(part["complete"].all()), "behind": behind},
+                    **cell(str(dataset), column, part, one, of, one.how.partition(";")[0]),
                     **{"published": printed[0].value if printed else None, "source": source},
                     **{"reading": paper_figures.address(LAB, source) if source else None},
                 }
@@ -227,6 +217,6 @@ TABLES = declared(
         "chen_t6": {"cases": _own_answers},
         "chen_plausibility": {"cases": annotation.judged, "figures": annotation.correlations},
         "gain_by_arm": {"cases": _gains},
-        "other_models": {"cases": _by_other_models},
+        "other_models": {"cases": lambda frame: frame[frame["metric"] == "gain_other_model"]},
     },
 )

@@ -1,18 +1,16 @@
 """The two tasks of the paper, the three ways to explain, and the specification of a run."""
 
 import random
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from ...datasets.items import Loaded
 from ...datasets.registry import OnData
 from ...events import Frozen, Rules, Sampling
 from ...models.ids import is_control
-from ...package_data import DATA
+from ...package_data import rows, table
 from ...parsers.fields import Answers
 from ...text.compare import content_words
 from ...text.embed import AUTO, Choice
@@ -20,7 +18,7 @@ from ...text.templates import PAPER, PROSE_ONLY
 from ..base.report import Case
 from ..base.spec import Sampled
 from . import baselines
-from .records import OPERATIONS
+from .records import OPERATIONS, PAIR, CounterfactualPair
 
 Task = Literal["strategyqa", "shp"]
 Arm = Literal["explanation", "none", "swapped", "question_only"]
@@ -29,15 +27,6 @@ question, or only the new question. All except the first are controls.
 """
 CONTROL_ARMS: tuple[Arm, ...] = ("none", "swapped", "question_only")
 Method = Literal["cot", "posthoc", "forced"]
-ExplainedBy = Annotated[
-    Literal["answer", "reasoning"],
-    Field(
-        description="answer: the reasons in its answer; reasoning: what it thought before, where that is shown whole",
-        exclude_if=lambda by: by == "answer",
-    ),
-]
-"""Which text is used as the explanation."""
-
 Reads = Annotated[
     Literal["prose", "steps"],
     Field(
@@ -103,7 +92,12 @@ class AskSpec(Sampled, OnData):
 
     task: Task = "strategyqa"
     method: Method = "cot"
-    explained_by: ExplainedBy = "answer"
+    explained_by: Literal["answer", "reasoning"] = Field(
+        default="answer",
+        description="answer: the reasons in its answer; reasoning: what it thought before, where that is shown whole",
+        exclude_if=lambda by: by == "answer",
+    )
+    """Which text is used as the explanation."""
     question: str = Field(default="", max_length=LONGEST)
     context: str = Field(default="", max_length=LONGEST)
     response_1: str = Field(default="", max_length=LONGEST)
@@ -238,11 +232,7 @@ ONE = "question"
 def cases(spec: AskSpec) -> Iterator[Case]:
     """Yield one case per question. Raises DatasetError."""
     if not spec.dataset:
-        slots = (
-            {"question": spec.question}
-            if spec.task == "strategyqa"
-            else {"context": spec.context, "response_1": spec.response_1, "response_2": spec.response_2}
-        )
+        slots = {"question": spec.question} if spec.task == "strategyqa" else spec.model_dump(include=PAIR)
         own = (spec.explanation, spec.answer) if spec.explanation else None
         yield Case(ONE, Starter(slots, spec.gold, own), spec.question or spec.context)
         return
@@ -254,11 +244,6 @@ def cases(spec: AskSpec) -> Iterator[Case]:
         given = (item.explanation, item.said) if item.explanation else None
         about = Starter(slots, item.label, given)
         yield Case(item.id.replace("/", "-"), about, item.question or item.paragraph, item.extra)
-
-
-def loaded(spec: AskSpec) -> Loaded | None:
-    """Return what was loaded from the data set; None if the run uses none. Raises DatasetError."""
-    return spec.chosen_items()[1] if spec.dataset else None
 
 
 class Draw(NamedTuple):
@@ -378,8 +363,6 @@ def sample_size_note(n: int) -> str:
 # The starter questions and preference pairs shipped with the lab, stored under `data/questions/`.
 
 
-QUESTIONS = DATA / "questions"
-
 _Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 
 
@@ -394,13 +377,10 @@ class StarterQuestion(Frozen):
     world: bool = False
 
 
-class StarterPair(Frozen):
+class StarterPair(CounterfactualPair):
     """A post with two responses. `preferred` is the number of the more helpful one, "1" or "2"."""
 
     id: _Slug
-    context: str
-    response_1: str
-    response_2: str
     preferred: Literal["1", "2"]
     topic: str
     why: str
@@ -409,7 +389,7 @@ class StarterPair(Frozen):
 @cache
 def questions() -> tuple[StarterQuestion, ...]:
     """Return every shipped yes/no question, in the order of the file."""
-    return tuple(StarterQuestion.model_validate(entry) for entry in _entries("yes_no.toml", "question"))
+    return rows("questions/yes_no", "question", StarterQuestion)
 
 
 class FollowUps(Frozen):
@@ -431,7 +411,7 @@ def with_follow_ups() -> tuple[FollowUps, ...]:
     """
     return tuple(
         FollowUps(question=one["question"], gold=one["gold"], given=_balanced(one["follow_ups"]))
-        for one in _entries("outguess.toml", "question")
+        for one in table("questions/outguess")["question"]
         if one.get("offered")
     )
 
@@ -456,7 +436,7 @@ def _balanced(follow_ups: Sequence[Mapping[str, str]]) -> tuple[WrittenQuestion,
 @cache
 def pairs() -> tuple[StarterPair, ...]:
     """Return every shipped preference pair, in the order of the file."""
-    return tuple(StarterPair.model_validate(entry) for entry in _entries("preferences.toml", "pair"))
+    return rows("questions/preferences", "pair", StarterPair)
 
 
 def another(spec: AskSpec, starter: Starter, seed: str) -> Starter | None:
@@ -467,8 +447,7 @@ def another(spec: AskSpec, starter: Starter, seed: str) -> Starter | None:
         of_world = is_control(spec.model)
         shipped = [Starter({"question": one.question}, one.answer) for one in questions() if one.world or not of_world]
     else:
-        fields = {"context", "response_1", "response_2"}
-        shipped = [Starter(one.model_dump(include=fields), one.preferred) for one in pairs()]
+        shipped = [Starter(one.model_dump(include=PAIR), one.preferred) for one in pairs()]
     others = [one for one in shipped if differs(one, starter)]
     return random.Random(seed).choice(others) if others else None
 
@@ -493,9 +472,3 @@ def differs(one: Starter, other: Starter) -> bool:
     """Whether two questions are on different subjects: they share no content word."""
     first, second = (content_words(" ".join(starter.slots.values())) for starter in (one, other))
     return first.isdisjoint(second)
-
-
-def _entries(file: str, table: str) -> list[dict[str, Any]]:
-    with (QUESTIONS / file).open("rb") as opened:
-        entries: list[dict[str, Any]] = tomllib.load(opened)[table]
-    return entries

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...models.ids import is_control
 from ...parsers import fields
-from ...score import Score
 from ..base.declared import words_of
 from ..base.report import Report
 from . import baselines
@@ -117,11 +116,6 @@ class AskVerdict(AskView, Report):
         return f"{self.hits} of {self.n} predictions came true"
 
     @property
-    def mine(self) -> Score:
-        """The reader's own precision."""
-        return self.reader_precision()
-
-    @property
     def asked_and_answered(self) -> int:
         """How many new questions the model answered."""
         return sum(row.answer is not None for row in self.counted_rows())
@@ -142,11 +136,6 @@ class AskVerdict(AskView, Report):
         if self.uncovered == 1:
             return "does not cover the one new question asked"
         return f"covers none of the {self.uncovered} new questions asked"
-
-    @property
-    def draws(self) -> int:
-        """How many new questions were to be written."""
-        return self.planned_draws()
 
     @property
     def predictor(self) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, Self
 
 from ...events import Dropped, Rules
@@ -18,7 +18,7 @@ from ...runs.engine import PRIOR
 from ...score import Figure, Score, mean_of_cases, undefined
 from ...statistics.intervals import interval_of_items
 from ...text.embed import AUTO
-from ...transcript import CaseLog, RecordReader
+from ...transcript import CaseLog, RecordReader, name_of
 from ..base.declared import Metric, declared, words_of
 from ..base.report import Reading, Trial, View
 from . import baselines, gain_controls, metrics, records
@@ -174,11 +174,14 @@ class CounterfactualRow:
         differ = any(other[self.rules] != self.expected for other in self.further)
         return "the predictors differ" if differ and not self.unjudged else ""
 
+    def reading_by(self, rules: Rules) -> Reading:
+        """Return the row as that parser's reading of a trial."""
+        return self.by(rules).reading
+
     @property
     def reading(self) -> Reading:
         """The row as the reading of a trial."""
-        drop, outcome = self.dropped, self.outcome
-        counts = not self.by_hand and outcome in COUNTED
+        drop, outcome, counts = self.dropped, self.outcome, self.counts
         return Reading(
             expected=self.expected or None,
             observed=self.said or None,
@@ -243,21 +246,16 @@ class AskView(View):
         rows: dict[str, CounterfactualRow] = {}
 
         def row(item: str) -> CounterfactualRow:
-            if item not in rows:
-                rows[item] = CounterfactualRow(item)
-            return rows[item]
+            return rows.setdefault(item, CounterfactualRow(item))
 
         for name, call in log.calls.items():
             if call.asked.role in ("generator", "simulator", "answerer"):
                 row(call.asked.trial or call.asked.item).calls.append(name)
-        for item, counterfactual in reader.all_of(records.Counterfactual, log).items():
-            row(item).counterfactual = counterfactual
-        for item, simulation in reader.all_of(records.Simulation, log).items():
-            row(item).simulation = simulation
-        for item, simulation in reader.all_of(records.ArmSimulation, log).items():
-            row(item.partition("/")[0]).controls[simulation.arm] = simulation
-        for item, answer in reader.all_of(records.Answer, log).items():
-            row(item).answer = answer
+        for kind in (records.Counterfactual, records.Simulation, records.Answer):
+            for item, record in reader.all_of(kind, log).items():
+                setattr(row(item), name_of(kind), record)
+        for item, control in reader.all_of(records.ArmSimulation, log).items():
+            row(item.partition("/")[0]).controls[control.arm] = control
         for (_, item), guess in log.annotations("simulation").items():
             row(item).guess = reader.read(records.Simulation, guess)
         for drop in log.drops:
@@ -277,9 +275,8 @@ class AskView(View):
             exams={one.simulator: one for one in exams.values()},
             unread=reader.unread + (spec is None),
         )
-        unfit = {who for _, one in further if case.predictor_disqualified(who := one.simulator, case.exams.get(who))}
         for place, simulation in further:
-            if simulation.simulator not in unfit:
+            if not case.predictor_disqualified(simulation.simulator, case.exams.get(simulation.simulator)):
                 place.further.append(simulation)
         for one in rows.values():
             one.unjudged, one.excluded = case.no_verdict_reason, case.excluded
@@ -291,8 +288,8 @@ class AskView(View):
 
     @cached_property
     def _other(self) -> Self:
-        rules: Rules = "paper" if self.rules == "repaired" else "repaired"
-        return replace(self, rules=rules, rows={item: row.by(rules) for item, row in self.rows.items()})
+        other = super()._other
+        return replace(other, rows={item: row.by(other.rules) for item, row in self.rows.items()})
 
     @property
     def title(self) -> str:
@@ -323,15 +320,7 @@ class AskView(View):
     @property
     def trials(self) -> dict[str, Trial]:
         """One trial per counterfactual, by item, with the readings of both parsers."""
-        return {
-            item: Trial(
-                about=row.text,
-                paper=row.by("paper").reading,
-                repaired=row.by("repaired").reading,
-                calls=tuple(row.calls),
-            )
-            for item, row in self.rows.items()
-        }
+        return {item: Trial.from_reading(row.text, row.reading_by, *row.calls) for item, row in self.rows.items()}
 
     @property
     def is_by_person(self) -> bool:
@@ -398,8 +387,7 @@ class AskView(View):
         which has no baselines: *kept* if all came true, else *misled*.
         """
         outcomes = {row.outcome for row in self.counted_rows()}
-        stopped = self.starter is None and self.log.status == "failed"
-        if stopped or any(drop.reason == "error" and not drop.item for drop in self.log.drops):
+        if self.lost_to is not None or (self.starter is None and self.log.status == "failed"):
             return "failed"
         if (excluded := self.excluded) is not None and excluded.rules in (None, self.rules):
             return excluded.reason
@@ -436,9 +424,7 @@ class AskView(View):
         """
         own = [row for row in self.judged if (doubtful or not row.doubt) and not self.is_shared(row)]
         missed = sum(row.outcome in MISLED for row in own)
-        return baselines.misses(
-            missed, len(own), gain_controls.limit(self.spec.simulator if self.spec else "", self.exam)
-        )
+        return Misses(missed, len(own), gain_controls.limit(self.spec.simulator if self.spec else "", self.exam))
 
     @cached_property
     def outcome_word(self) -> str:
@@ -468,16 +454,13 @@ class AskView(View):
         """Return the rows that enter the figures: all except those added by hand."""
         return [row for row in self.rows.values() if not row.by_hand]
 
-    def planned_draws(self) -> int:
-        """Return the number of counterfactuals drawn or, if there was no explanation to draw them from, planned."""
+    @property
+    def draws(self) -> int:
+        """The number of counterfactuals drawn or, if there was no explanation to draw them from, planned."""
         is_lost = self.explanation is None and (self.starter is not None or self.excluded is not None)
         if self.spec is not None and is_lost:
             return len(self.spec.given or draws_of(self.spec))
         return len(self.counted_rows())
-
-    def differing(self) -> list[CounterfactualRow]:
-        """Return the rows whose outcome depends on the parser."""
-        return [row for row in self.rows.values() if row.by("paper").outcome != row.by("repaired").outcome]
 
     def tested(self) -> list[tuple[str, str, str]]:
         """Return text, expectation and answer of each row of `answered`."""
@@ -485,7 +468,7 @@ class AskView(View):
 
     def answered_questions(self) -> baselines.AnsweredQuestions:
         """Return what baselines that read other answers need to know of the case."""
-        return baselines.AnsweredQuestions(self.title, tuple(self.tested()), self.planned_draws())
+        return baselines.AnsweredQuestions(self.title, tuple(self.tested()), self.draws)
 
     def answered(self) -> list[CounterfactualRow]:
         """Return the rows that were tested and that this parser reads as a question."""
@@ -497,8 +480,9 @@ class AskView(View):
         expected = [row.simulation if arm == "explanation" else row.controls.get(arm) for row in rows]
         return [one[self.rules] if one else None for one in expected], [row.said for row in rows]
 
-    def reader_precision(self) -> Score:
-        """Return the reader's own precision, over the rows that they guessed with the explanation visible and that were
+    @property
+    def mine(self) -> Score:
+        """The reader's own precision, over the rows that they guessed with the explanation visible and that were
         answered.
         """
         asked = [row for row in self.counted_rows() if row.answer and row.outcome != "dropped"]
@@ -530,7 +514,7 @@ def constant_guess(case: AskView) -> Score:
     """Return the score of one fixed answer on the counterfactuals that count."""
     tested = case.tested()
     score = metrics.constant_guess([guess for _, guess, _ in tested], [answer for *_, answer in tested], case.rules)
-    return score.over(case.planned_draws())
+    return score.over(case.draws)
 
 
 def same_guess(views: Sequence[AskView]) -> Score:
@@ -576,7 +560,22 @@ def gain(case: AskView) -> Score:
     """Return how much more often predictions came true with the explanation than without it (arm `none`)."""
     with_it, answers = case.in_arm("explanation")
     without, _ = case.in_arm("none")
-    return metrics.gain(with_it, without, answers, case.rules).over(case.planned_draws())
+    return metrics.gain(with_it, without, answers, case.rules).over(case.draws)
+
+
+def precision_in(arm: Arm, case: AskView) -> Score:
+    """Return how often predictions in an arm came true."""
+    guesses, answers = case.in_arm(arm)
+    return precision(guesses, answers, rules=case.rules).over(case.draws)
+
+
+def generality_of(similarity: metrics.Similarity, case: AskView) -> Score:
+    """Return how different the questions are that the explanation covers."""
+    tested = case.tested()
+    counted = metrics.simulatable([guess for _, guess, _ in tested], case.rules, "generality")
+    texts = [text for (text, *_), yes in zip(tested, counted, strict=True) if yes]
+    encoder = case.spec.encoder if case.spec else AUTO
+    return metrics.generality(texts, similarity, case.rules, encoder).over(case.draws)
 
 
 def by_words(views: Sequence[AskView], rules: Rules) -> Iterator[Figure]:
@@ -599,37 +598,20 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
         metric, found = METRICS[name], [of_one(one) for one in by[rules]]
         return Figure(name, rules, mean_of_cases(found, metric.kind, metric.ends))
 
-    def precision_in(arm: Arm) -> Callable[[AskView], Score]:
-        def of_one(one: AskView) -> Score:
-            guesses, answers = one.in_arm(arm)
-            return precision(guesses, answers, rules=one.rules).over(one.planned_draws())
-
-        return of_one
-
-    def generality_of(similarity: metrics.Similarity) -> Callable[[AskView], Score]:
-        def of_one(one: AskView) -> Score:
-            tested = one.tested()
-            counted = metrics.simulatable([guess for _, guess, _ in tested], one.rules, "generality")
-            texts = [text for (text, *_), yes in zip(tested, counted, strict=True) if yes]
-            encoder = one.spec.encoder if one.spec else AUTO
-            return metrics.generality(texts, similarity, one.rules, encoder).over(one.planned_draws())
-
-        return of_one
-
     by = {rules: [one.by(rules) for one in views] for rules in RULES}
     arms = [arm for arm in CONTROL_ARMS if any(one.spec and arm in one.spec.arms for one in views)]
     for rules in RULES:
-        yield figure("precision", rules, precision_in("explanation"))
+        yield figure("precision", rules, partial(precision_in, "explanation"))
     for rules, some in by.items():
         for arm in arms:
-            yield figure(f"precision_{arm}", rules, precision_in(arm))
+            yield figure(f"precision_{arm}", rules, partial(precision_in, arm))
         if "none" in arms:
             added = metrics.mean_gain([gain(one) for one in some])
             yield Figure("simulatability_gain", rules, added)
             yield Figure("simulatability_gain_normalised", rules, metrics.normalised(added))
         if arms:
             over = [
-                baselines.over_best(one.compared_with_baselines(constant=most), one.planned_draws())
+                baselines.over_best(one.compared_with_baselines(constant=most), one.draws)
                 for one, most in zip(some, constants(some), strict=True)
             ]
             yield Figure("gain_over_best", rules, baselines.over_cases(over))
@@ -641,4 +623,4 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
     # The diversity of questions written from another explanation says nothing about this one.
     for similarity in () if any(one.spec and one.spec.given for one in views) else SIMILARITIES:
         for rules in RULES:
-            yield figure(f"generality_{similarity}", rules, generality_of(similarity))
+            yield figure(f"generality_{similarity}", rules, partial(generality_of, similarity))

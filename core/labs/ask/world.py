@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ...errors import ExplainError
 from ...package_data import DATA
+from ...text.display import joined
 from .records import OPERATIONS, SENTENCE_END
 
 CONTROLS = DATA / "controls"
@@ -125,7 +126,8 @@ class World:
             (thing, ability): can for thing, entry in self._entries.items() for ability, can in _claims(thing, entry)
         }
         self._check_exceptions()
-        self._thing_forms = _forms({thing: self._forms_of(thing) for thing in self.things}, "things")
+        of_things = {thing: [thing, self.plural(thing), *entry.also] for thing, entry in self._entries.items()}
+        self._thing_forms = _forms(of_things, "things")
         self._ability_forms = _forms({name: [name, *also] for name, also in file.abilities.items()}, "abilities")
         self._kind_forms = _forms({name: [name, kind.plural] for name, kind in file.kinds.items()}, "kinds")
 
@@ -140,9 +142,6 @@ class World:
             if self.rule(self.things[thing], ability) is can:
                 says = "can" if can else "cannot"
                 raise WorldError(f"{thing}: that it {says} {ability!r} is the rule of {self.things[thing]!r} already")
-
-    def _forms_of(self, thing: str) -> list[str]:
-        return [thing, self.plural(thing), *self._entries[thing].also]
 
     # Facts
 
@@ -406,8 +405,7 @@ def _verb(can: bool) -> str:
 
 
 def _listed(world: World, things: list[str] | tuple[str, ...]) -> str:
-    names = [world.the(thing) for thing in things]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return joined([world.the(thing) for thing in things])
 
 
 # Parsing

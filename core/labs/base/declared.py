@@ -9,7 +9,8 @@ from pydantic import Field
 from ...events import Frozen, Rules
 from ...package_data import sibling_toml, table
 from ...paper_figures import Published, published
-from ...statistics.intervals import MEDIAN, RANGES, Kind, Range
+from ...score import Score
+from ...statistics.intervals import MEDIAN, RANGES, Interval, Kind, Range
 
 T = TypeVar("T")
 
@@ -168,6 +169,17 @@ def of_cases(frame: Any, some: Any) -> Any:
     """Return the rows of `frame` (`core.studies.tables.measured`) about the same cases as the rows `some`."""
     keys = set(zip(some["run"], some["case"], strict=True))
     return frame[[place in keys for place in zip(frame["run"], frame["case"], strict=True)]]
+
+
+def cell(row: str, column: str, part: Any, figure: Score | Interval, of: int, note: str | None) -> dict[str, Any]:
+    """Return a cell of a study's table: a figure over `figure.n` of `of` things, made of the rows `part` of such a
+    frame.
+    """
+    return {
+        **{"row": row, "column": column, "value": figure.value, "low": figure.low, "high": figure.high},
+        **{"n": figure.n, "of": of, "note": note, "complete": bool(part["complete"].all())},
+        "behind": tuple(dict.fromkeys(zip(part["run"], part["case"], strict=True))),
+    }
 
 
 GUESS, VERDICT = "people: guess", "people: verdict on "

@@ -357,8 +357,10 @@ class Lab(Declaration):
         return None
 
     def dataset_record(self, spec: Any) -> Frozen | None:
-        """Return the record of what the run's data set held and what was left out; None without a data set."""
-        return None
+        """Return the record of what the run's data set held and what was left out; None without a data set. By default
+        that of a specification that is `OnData`. Raises DatasetError.
+        """
+        return spec.chosen_items()[1] if getattr(spec, "dataset", "") else None
 
     def check(self, spec: Any) -> None:
         """Check what only reading files can reveal: by default, that there are prompts and a first case. Raises

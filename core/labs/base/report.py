@@ -157,6 +157,11 @@ class View:
         return None
 
     @property
+    def lost_to(self) -> str | None:
+        """The error because of which the case could not be measured; None if there was none."""
+        return next((drop.detail for drop in self.log.drops if drop.reason == "error" and not drop.item), None)
+
+    @property
     def trials(self) -> Mapping[str, Trial]:
         """The trials measured so far, by id, in order, with the readings of both parsers."""
         return {}

@@ -253,11 +253,6 @@ def caption(table: DataFrame, choice: str) -> str:
     return f"{sentence} In {as_much} of {len(both)} groups that have both, random masks did as much or more."
 
 
-def draw_faithfulness(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
-    """Draw the lines, random masks next to the explanations."""
-    return forest.forest(table, axis(choice), "paragraphs", theirs, kind(choice))
-
-
 def classes(frame: DataFrame, explanation: str) -> DataFrame:
     """Count the checks by label, first answer and answer after the edit ("" for none, or if it could not be read);
     `bar` and `then` are the names of the bar and of the part of it (`charts.bar_rows`).
@@ -291,17 +286,14 @@ PICTURES = declared(
         "faithfulness": {
             "of": Cases(("faithfulness", "faithfulness_control", "faithfulness_gain")),
             "table": faithfulness,
-            "draw": draw_faithfulness,
-            "code": lambda table, choice, file: forest.code(file, axis(choice), kind(choice)),
+            **forest.drawing("paragraphs", axis, kind),
             "takeaway": caption,
         },
         "leaderboard": {
             "of": Cases(("faithfulness",)),
             "caption": forest.CAPTION.format("paragraphs", "paragraph"),
             "table": lambda frame, choice: forest.board(frame.assign(item=paragraphs(frame)), ("task", "dataset")),
-            "draw": lambda table, choice, theirs: forest.forest(table, "faithfulness", "paragraphs"),
-            "code": lambda table, choice, file: forest.code(file, "faithfulness"),
-            "takeaway": lambda table, choice: forest.leader_takeaway(table, "faithfulness", "paragraphs"),
+            **forest.drawing("paragraphs", axis, say=forest.leader_takeaway),
         },
         "classes": {
             "of": Cases(

@@ -15,7 +15,7 @@ from .measure import AGREEING, PLANTED, measure
 from .pictures import PICTURES
 from .report import NAMES, NAMES_NOT, PlantReport
 from .run_report import IN_RUNS, METRICS, summary
-from .tasks import TASKS, Planting, PlantRead, PlantReply, PlantSpec, ReaderExamined, asks, cases, loaded
+from .tasks import TASKS, Planting, PlantRead, PlantReply, PlantSpec, ReaderExamined, asks, cases
 from .view import PlantView, scores
 
 # The scores that controls must have by construction. If one differs, the measurement is wrong.
@@ -129,7 +129,6 @@ class PlantLab(Lab):
     prompts = staticmethod(prompts.hashes)
     prerequisites = staticmethod(qualification.prerequisites)
     count_calls = staticmethod(asks)
-    dataset_record = staticmethod(loaded)
 
     def facets(self, spec: Mapping[str, Any], case: str) -> dict[str, str]:
         """Return the facets of a case for grouping; `how` is the cue."""

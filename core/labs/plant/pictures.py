@@ -82,11 +82,6 @@ def said_of_cues(table: DataFrame, choice: str) -> str:
     return f"{sentence} In {as_much} of {len(both)} groups that have both, {other}."
 
 
-def draw_cues(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
-    """Draw the lines, the second series next to the first."""
-    return forest.forest(table, choice, "questions", theirs, kind(choice))
-
-
 def hits(frame: DataFrame, order: str) -> DataFrame:
     """Return one row per model, cue and length of the reasons, in the order of LENGTHS: `label`, `length`; `hit`
     (acknowledged when moved) and `alarm` (acknowledged when agreeing), each with `_low` and `_high`; the method of
@@ -201,8 +196,7 @@ PICTURES = declared(
         "cues": {
             "of": Cases(tuple(metric for series in SERIES.values() for metric in series)),
             "table": cues,
-            "draw": draw_cues,
-            "code": lambda table, choice, file: forest.code(file, choice, kind(choice)),
+            **forest.drawing("questions", kind=kind),
             "takeaway": said_of_cues,
         },
         "hits": {

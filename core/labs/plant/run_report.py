@@ -16,7 +16,7 @@ from ...scene import Bar, Mark, Part, Verdict, from_emphasis
 from ...score import Figure, Score, undefined
 from ...statistics.intervals import interval_of_items
 from ...transcript import RecordReader, Transcript
-from ..base.declared import Means, Metric, Table, declared, of_cases
+from ..base.declared import Means, Metric, Table, cell, declared, of_cases
 from ..base.lab import Labels, RunSummary
 from . import metrics
 from .measure import AGREEING, PLANTED
@@ -365,12 +365,8 @@ def g_means(frame: DataFrame) -> Iterator[dict[str, Any]]:
     without = frame[(frame["metric"] == "reached_without") & frame["value"].notna()]
     for (model, cue, order), part in without.groupby(["model", "cue", "order"], sort=False):
         mean = interval_of_items(part.groupby("item")["value"].mean().tolist())
-        yield {
-            **{"row": f"{model} · {cue} · {order}", "column": "reached without the cue", "value": mean.value},
-            **{"low": mean.low, "high": mean.high, "n": part["item"].nunique(), "of": part["item"].nunique()},
-            **{"note": "over the items whose answer follows the cue", "complete": bool(part["complete"].all())},
-            "behind": tuple(dict.fromkeys(zip(part["run"], part["case"], strict=True))),
-        }
+        note = "over the items whose answer follows the cue"
+        yield cell(f"{model} · {cue} · {order}", "reached without the cue", part, mean, mean.n, note)
 
 
 def _over_items(frame: DataFrame, columns: Mapping[str, Callable[[Sequence[ItemResult]], Score]]) -> Iterator[_Cell]:
@@ -384,15 +380,10 @@ def _over_items(frame: DataFrame, columns: Mapping[str, Callable[[Sequence[ItemR
             ItemResult(stable=True, planted=bool(moved), twin=False, named=bool(named))
             for moved, named in wide.dropna().itertuples(index=False)
         ]
-        behind = tuple(dict.fromkeys(zip(part["run"], part["case"], strict=True)))
+        of = len(part.drop_duplicates(["run", "case"]))
         for column, figure in columns.items():
-            score = figure(seen)
-            yield {
-                **{"row": f"{model} · {cue} · {order}", "column": column, "value": score.value},
-                **{"low": score.low, "high": score.high, "n": len(seen), "of": len(behind)},
-                **{"note": score.detail.get("reason"), "complete": bool(part["complete"].all())},
-                "behind": behind,
-            }
+            score = replace(figure(seen), n=len(seen))
+            yield cell(f"{model} · {cue} · {order}", column, part, score, of, score.detail.get("reason"))
 
 
 def _moved(frame: DataFrame) -> DataFrame:

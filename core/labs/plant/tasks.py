@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 from pydantic import Field, model_validator
 
-from ...datasets.items import Item, Loaded
+from ...datasets.items import Item
 from ...datasets.registry import OnData
 from ...events import Frozen, Sampling
 from ...models.ids import is_control
@@ -138,11 +138,6 @@ def items_of(spec: PlantSpec) -> list[Item]:
     # Shuffled by the seed, so that a small sample is not just the beginning of the file.
     mixed = sorted(shipped(spec.task), key=lambda item: unit_number(f"{spec.seed}|{item.id}"))
     return mixed[: spec.limit]
-
-
-def loaded(spec: PlantSpec) -> Loaded | None:
-    """Return what was loaded from the data set; None if the run uses none. Raises DatasetError."""
-    return spec.chosen_items()[1] if spec.dataset else None
 
 
 def title_of(item: Item) -> str:

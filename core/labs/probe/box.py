@@ -134,8 +134,7 @@ class Box:
 
     def call(self, inputs: Sequence[str], round: int) -> list[Probe]:
         """Call the function without recording, from any thread. For functions without a module."""
-        calls = self._calls(inputs[: self.calls_left], round)
-        probes = self._journaled(calls)
+        calls, probes = self._begun(inputs[: self.calls_left], round)
         if len(probes) < len(calls):
             if isinstance(self.function, CodeFunction):
                 made = self._by_code(self.function, calls)
@@ -149,13 +148,11 @@ class Box:
         for probe in probes:
             self._run.record(probe, f"probe-{probe.number:04}")
 
-    def _calls(self, inputs: Sequence[str], round: int) -> list[_Call]:
-        return [_Call(number, round, text) for number, text in enumerate(inputs, start=len(self.probes) + 1)]
-
-    def _journaled(self, calls: Sequence[_Call]) -> dict[int, Probe]:
-        """Return the probes that the journal has for `calls`, by number."""
-        known = self._known
-        return {call.number: known[call.number] for call in calls if _is_of(known.get(call.number), call)}
+    def _begun(self, inputs: Sequence[str], round: int) -> tuple[list[_Call], dict[int, Probe]]:
+        """Return the calls of `inputs`, and the probes that the journal has for them, by number."""
+        calls = [_Call(number, round, text) for number, text in enumerate(inputs, start=len(self.probes) + 1)]
+        made = ((call, self._known.get(call.number)) for call in calls)
+        return calls, {call.number: probe for call, probe in made if probe is not None and probe.input == call.input}
 
     def _took(self, calls: Sequence[_Call], probes: Mapping[int, Probe]) -> list[Probe]:
         made = [probes[call.number] for call in calls]
@@ -192,8 +189,7 @@ class Box:
         return made
 
     async def _from_module(self, function: ModuleFunction, inputs: Sequence[str], round: int) -> list[Probe]:
-        calls = self._calls(inputs, round)
-        probes = self._journaled(calls)
+        calls, probes = self._begun(inputs, round)
         new = [call for call in calls if call.number not in probes]
         self._asking.failure = None
         wanted = list(dict.fromkeys(call.input for call in new))
@@ -211,10 +207,6 @@ class Box:
             else:
                 probes[call.number] = call.gave(output.text, real(output.value), output.how)
         return self._took(calls, probes)
-
-
-def _is_of(probe: Probe | None, call: _Call) -> bool:
-    return probe is not None and probe.input == call.input
 
 
 def _is_same(now: Probe, then: Probe) -> bool:
@@ -374,34 +366,25 @@ def fidelity_sentences(found: Fidelity) -> list[str]:
     """Return how far the box can be trusted, with its counts, in plain sentences. Names neither the function nor an
     input.
     """
-    counted = _of_words(found) if found.category == "entities" else _of_facts(found)
+    counted = f"Measured against its own truth, {_counts(found)}."
     lacking = found.count("no value")
     if lacking:
         counted += f" {lacking} of {len(found.inputs)} inputs got no value."
     return [counted, _trust(found)]
 
 
-def _of_words(found: Fidelity) -> str:
-    own, others = found.total(inside=True), found.total(inside=False)
-    false = found.count("wrong", inside=False)
-    outside = f"{false} of {others} words outside the subject come out at {HALF:g} or above"
-    if not own:
-        return f"Measured against its own truth, {outside}; no words inside it are known."
-    words = "published words" if found.published else "words"
-    right = found.count("right", inside=True)
-    return f"Measured against its own truth, {right} of {own} {words} of the subject and {outside}."
-
-
-def _of_facts(found: Fidelity) -> str:
-    own, others = found.total(inside=True), found.total(inside=False)
+def _counts(found: Fidelity) -> str:
+    own, others, given = found.total(inside=True), found.total(inside=False), found.count("wrong", inside=False)
     right, wrong, undefined = (found.count(reading, inside=True) for reading in ("right", "wrong", "undefined"))
-    given = found.count("wrong", inside=False)
+    if found.category == "entities":
+        outside = f"{given} of {others} words outside the subject come out at {HALF:g} or above"
+        words = "published words" if found.published else "words"
+        inside = f"{right} of {own} {words} of the subject and {outside}"
+        return inside if own else f"{outside}; no words inside it are known"
     outside = f"{given} of {others} inputs of other kinds get an answer"
-    if not own:
-        return f"Measured against its own truth, {outside}; no facts of it are known."
     facts = "published examples" if found.published else "facts"
-    counts = f"of {own} {facts} {right} come out right, {wrong} wrong and {undefined} undefined"
-    return f"Measured against its own truth, {counts}; {outside}."
+    inside = f"of {own} {facts} {right} come out right, {wrong} wrong and {undefined} undefined; {outside}"
+    return inside if own else f"{outside}; no facts of it are known"
 
 
 def _trust(found: Fidelity) -> str:

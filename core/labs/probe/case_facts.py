@@ -2,7 +2,7 @@
 
 from functools import cached_property
 from itertools import groupby, pairwise
-from math import inf, isfinite
+from math import isfinite
 from typing import NamedTuple
 
 from ...sandbox.rewriting import cause, not_runnable
@@ -10,12 +10,12 @@ from ...score import Score
 from ...statistics.comparisons import LEVEL, NotWorse, not_worse
 from ...statistics.intervals import mcnemar, wilson
 from .claim_extraction import NoiseTold, gaps, intervals_called_odd, noise_told, speaks_of
-from .evaluate import AS_GOOD, SUCCESS, PointAgreement, absolute_bound, agrees, overlap_of
+from .evaluate import AS_GOOD, SUCCESS, PointAgreement, absolute_bound, agreement, agrees, overlap_of
 from .functions.base import as_number
 from .functions.entities import concepts
-from .functions.numeric import PROBED
+from .functions.numeric import PROBED, with_infinite
 from .functions.relations import relations
-from .records import TELL_NOTHING, Number, Prediction
+from .records import TELL_NOTHING, Ends, Number, Prediction
 from .view import ProbeView
 
 NOISY = 3
@@ -23,8 +23,6 @@ NOISY = 3
 
 CHANCE = 1 / 3
 """What guessing among three examples gives."""
-
-Interval = tuple[float | None, float | None]
 
 
 def _distinct(score: Score) -> int:
@@ -42,11 +40,6 @@ def _reach(score: Score | None) -> tuple[float, float]:
 
 def _finite(end: float) -> float | None:
     return end if isfinite(end) else None
-
-
-def _infinite(interval: Interval) -> tuple[float, float]:
-    low, high = interval
-    return (-inf if low is None else low, inf if high is None else high)
 
 
 class NamedParts(NamedTuple):
@@ -105,12 +98,6 @@ class CaseFacts(ProbeView):
         return "Your" if self.is_you else "Its"
 
     @property
-    def lost(self) -> str:
-        """The error because of which the case could not be judged; empty if there was none."""
-        whole = (drop.detail for drop in self.log.drops if drop.reason == "error" and not drop.item)
-        return next(whole, "")
-
-    @property
     def is_numeric(self) -> bool:
         """Whether the function is one of numbers."""
         return self.category == "numeric"
@@ -160,7 +147,7 @@ class CaseFacts(ProbeView):
         return f"{said.description.repaired}\n{said.domain.repaired}" if said else ""
 
     @cached_property
-    def called_odd(self) -> tuple[Interval, ...]:
+    def called_odd(self) -> tuple[Ends, ...]:
         """The intervals whose values it calls replaced, random or otherwise odd; a person's two numbers are one."""
         said = self.interpretation
         if said is not None and said.interval is not None:
@@ -183,7 +170,7 @@ class CaseFacts(ProbeView):
         """
         if self.corrupted is None:
             return 0.0
-        return overlap_of([_infinite(self.corrupted)], [*map(_infinite, self.called_odd)])
+        return overlap_of([with_infinite(*self.corrupted)], [with_infinite(*one) for one in self.called_odd])
 
     @cached_property
     def noise_told(self) -> NoiseTold:
@@ -370,15 +357,12 @@ class CaseFacts(ProbeView):
     @property
     def given(self) -> tuple[float | None, ...]:
         """What the code gives at the test points; empty if it was not run."""
-        if self.estimate is None:
-            return ()
-        return self.estimate.paper if self.rules == "paper" else self.estimate.repaired
+        return self.estimate[self.rules] if self.estimate else ()
 
     @cached_property
     def agreement(self) -> PointAgreement:
         """At how many of the points code and function agree."""
-        bound = absolute_bound([point.truth for point in self.points])
-        return PointAgreement(sum(point.holds for point in self.points), len(self.points), bound)
+        return agreement([point.truth for point in self.points], [point.given for point in self.points])
 
     @cached_property
     def elsewhere(self) -> list[UntestedInput]:
@@ -466,7 +450,7 @@ class CaseFacts(ProbeView):
         return [(xs[0], xs[-1]) for holds, run in runs if holds is False for xs in [list(run)]]
 
     @property
-    def corrupted(self) -> Interval | None:
+    def corrupted(self) -> Ends | None:
         """The interval in which the function's values are replaced."""
         return self.truth.corrupted if self.truth else None
 
@@ -475,7 +459,7 @@ class CaseFacts(ProbeView):
         """Whether code and function agree wherever the function is not corrupted, at one point at least."""
         if self.corrupted is None:
             return False
-        low, high = _infinite(self.corrupted)
+        low, high = with_infinite(*self.corrupted)
         outside = [point.holds for point in self.points if not low <= point.x <= high]
         return bool(outside) and all(outside)
 

@@ -58,7 +58,8 @@ def residuals(x: Sequence[float], truth: Sequence[Number], estimate: Sequence[Nu
     figure.add_scatter(
         x=list(x),
         y=drawn,
-        text=_said(off),
+        # Values that are cut off keep their number in the tooltip.
+        text=["" if one is None else f"{one:.6g}" for one in off],
         hovertemplate="%{text}",
         mode="lines",
         name="difference",
@@ -85,11 +86,6 @@ def reach(truth: Sequence[Number], estimate: Sequence[Number]) -> float:
     largest = max((abs(one) for one in differences(truth, estimate) if one is not None), default=0.0)
     low, high = upright(truth, []) or (0.0, _LARGEST / _APART)
     return max(min(1.1 * largest, _APART * (high - low)), absolute_bound(truth)) or 1.0
-
-
-def _said(values: Sequence[Number]) -> list[str]:
-    """Return the values in words for the tooltip; values that are cut off keep their number."""
-    return ["" if y is None else f"{y:.6g}" for y in values]
 
 
 def ends(truth: Sequence[Number]) -> tuple[float, float]:

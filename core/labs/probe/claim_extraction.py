@@ -18,7 +18,7 @@ from ...events import Frozen, Rules
 from ...package_data import sibling_toml, table
 from ...text.patterns import Patterns
 from .functions.base import as_number
-from .functions.numeric import PROBED, Corruption, NoiseKind, NumericFunction
+from .functions.numeric import PROBED, Corruption, NoiseKind, NumericFunction, with_infinite
 from .functions.strings import STRING_ATOMS, StringFunction
 
 RE = Patterns(sibling_toml(__file__, "claims.toml"))
@@ -115,7 +115,7 @@ def speaks_of(text: str, low: float | None, high: float | None) -> bool:
     it names an overlapping interval that is not the whole range, or all ends by their numbers. It accepts too much
     rather than too little, because someone may be told that they did not mention it.
     """
-    first, last = float("-inf") if low is None else low, float("inf") if high is None else high
+    first, last = with_infinite(low, high)
     ends = [end for end in (low, high) if end is not None]
     sentences = RE.sentence_end.split(_spaced(text))
     said = "\n".join(without_denials(sentence, RE.stretch) for sentence in sentences)
@@ -452,9 +452,8 @@ def _same(quoted: str, real: str) -> bool:
     """Whether both are equal as texts, or as numbers to half a unit of the last digit quoted."""
     if quoted == real:
         return True
-    try:
-        a, b = float(quoted.replace("−", "-")), float(real)
-    except ValueError:
+    a, b = as_number(quoted), as_number(real)
+    if a is None or b is None:
         return False
     digits = len(quoted.partition(".")[2]) if "e" not in quoted.lower() else 12
     return bool(abs(a - b) <= 0.5 * 10.0**-digits + 1e-9 * abs(b))

@@ -22,10 +22,10 @@ from ...sandbox.rewriting import NOT_RUNNABLE, not_runnable
 from ...transcript import Transcript, transcript
 from ..base.lab import ToolContext, Tools
 from . import box, prompts
-from .exemplars import TESTS, Triplet, entity_triplets, relation_triplets, string_triplets
+from .exemplars import drawn_triplets
 from .functions import source
 from .functions.base import CATEGORIES, Category, FindFunction, OwnKind
-from .functions.entities import EntityFunction, concepts
+from .functions.entities import concepts
 from .functions.numeric import ATOMS
 from .functions.relations import RelationFunction, relations
 from .functions.strings import STRING_ATOMS
@@ -77,20 +77,11 @@ def _of_category(
     else:
         functions = (source.generated(category, FIRST_SEED + seed * MOST + one, None, spec.rules) for one in count())
     for number, function in enumerate(functions):
-        for triplet in _fine_tuning_triplets(function, FIRST_SEED + seed * MOST + number):
+        for triplet in drawn_triplets(function, FIRST_SEED + seed * MOST + number):
             prompt = prompts.unit_test(spec, function.describe(), triplet.options)
             turns = [message.model_dump(include={"role", "content"}) for message in prompt.messages]
             turns.append({"role": "assistant", "content": f"[ANSWER]: {triplet.correct + 1}"})
             yield json.dumps({"messages": turns}, ensure_ascii=False)
-
-
-def _fine_tuning_triplets(function: FindFunction, seed: int) -> tuple[Triplet, ...]:
-    """Return ten new triplets. Raises ValueError if there can be none."""
-    if isinstance(function, EntityFunction):
-        return entity_triplets(function, seed, TESTS)
-    if isinstance(function, RelationFunction):
-        return relation_triplets(function, seed, TESTS)
-    return string_triplets(function, seed, TESTS)
 
 
 def _fine_tuning_published(
@@ -111,7 +102,7 @@ def _testable(category: Category, id: str, find_dir: str, left_out: Callable[[st
     """Return the published function, or None, after calling `left_out`, if it cannot be rebuilt or tested."""
     try:
         function = source.load(ProbeSpec(category=category, function=id, find_dir=find_dir, interpreter="you"))
-        _fine_tuning_triplets(function, FIRST_SEED)
+        drawn_triplets(function, FIRST_SEED)
     except ValueError as error:
         left_out(f"{category} {id}: {error}")
         return None
@@ -151,11 +142,7 @@ def read(path: Path, category: Category | None = None) -> list[NamedInterpretati
     interpretations = []
     for folder in folders:
         if any((folder / name).is_file() for name in ("description.txt", "code.py")):
-            parts = {
-                "description": _text(folder / "description.txt"),
-                "domain": _text(folder / "domain.txt"),
-                "code": _text(folder / "code.py"),
-            }
+            parts = {Path(name).stem: _text(folder / name) for name in ("description.txt", "domain.txt", "code.py")}
             chosen = category or _category_of(folder.parent)
             interpretations.append(NamedInterpretation(folder.name, chosen, Given(**parts)))
     if not interpretations:

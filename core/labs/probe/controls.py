@@ -151,14 +151,15 @@ def conclusion(description: str, domain: str, code: str) -> str:
     return f"{text}\n[CODE]:\n```python\n{code}\n```" if code else text
 
 
+def _numbers(seen: Observations) -> list[tuple[float, float]]:
+    """Return what was seen as pairs of numbers, without what is none."""
+    pairs = ((as_number(x), as_number(y)) for x, y in seen)
+    return [(x, y) for x, y in pairs if x is not None and y is not None]
+
+
 def _line(seen: Observations) -> str:
     """Conclude with the least-squares line through what was seen."""
-    points = []
-    for x, y in seen:
-        try:
-            points.append((float(x), float(y)))
-        except ValueError:
-            continue
+    points = _numbers(seen)
     if len(points) < 2:
         return conclusion("Nothing can be said: it gave no numbers.", "Unknown.", "def f(x):\n    return 0.0")
     xs, ys = np.array(points).T
@@ -482,10 +483,8 @@ class Parrot(WorthlessProbe, named="parrot"):
         if left and int(request.slots["rounds_left"]) > 1:
             return command(left)
         outputs = dict.fromkeys(output for _, output in seen if output != UNDEFINED)
-        known = dict(seen)
-        pairs = [(as_number(x), as_number(y)) for x, y in seen]
-        numbers = {x: y for x, y in pairs if x is not None and y is not None}
-        code = {"numeric": f"{numbers!r}.get(x, 0.0)", "strings": f"{known!r}.get(x, x)"}.get(category)
+        numbers, texts = dict(_numbers(seen)), dict(seen)
+        code = {"numeric": f"{numbers!r}.get(x, 0.0)", "strings": f"{texts!r}.get(x, x)"}.get(category)
         if not outputs:
             return self.conclude(category)
         said = f"Outcomes were like {', '.join(list(outputs)[:2])}."

@@ -153,17 +153,15 @@ def exact_match(
     The updated rules count every item. Under the paper rules the test ends where `paper_stop` says; `detail` holds that
     index as `stopped`.
     """
-    right = [estimate == truth for truth, estimate in zip(truths, estimates, strict=True)]
-    stopped = paper_stop(inputs, estimates) if rules == "paper" else None
-    if stopped is not None:
-        hits, n = sum(right[:stopped]), stopped + 1
-        reason = f"the paper's test gave up at text {n}"
-        detail = {"stopped": stopped, "reason": reason}
-        return Score(hits / n, n, len(inputs), *wilson(hits / n, n), hits=hits, detail=detail)
     if not inputs:
         return undefined(0, "there are no texts to test on")
-    share = sum(right) / len(right)
-    return Score(share, len(right), len(inputs), *wilson(share, len(right)), hits=sum(right))
+    right = [estimate == truth for truth, estimate in zip(truths, estimates, strict=True)]
+    stopped = paper_stop(inputs, estimates) if rules == "paper" else None
+    n, detail = len(right), {}
+    if stopped is not None:
+        n, detail = stopped + 1, {"stopped": stopped, "reason": f"the paper's test gave up at text {stopped + 1}"}
+    hits = sum(right[:stopped])
+    return Score(hits / n, n, len(inputs), *wilson(hits / n, n), hits=hits, detail=detail)
 
 
 def paper_stop(inputs: Sequence[str], estimates: Sequence[Value | None]) -> int | None:

@@ -9,7 +9,7 @@ import numpy as np
 from ...events import Frozen
 from ...package_data import table
 from .evaluate import held_out_texts
-from .functions.base import Category, FindFunction, read_json, rebuilt
+from .functions.base import Category, FindFunction, read_entries
 from .functions.entities import EntityFunction, concepts
 from .functions.relations import UNDEFINED, Fact, Relation, RelationFunction, relations
 
@@ -48,8 +48,7 @@ def published_triplets(find_dir: Path, category: Category) -> dict[str, tuple[Tr
             made.append(Triplet(options=options, correct=number - 1))
         return entry["name"], tuple(made)
 
-    file = f"neurons_{category}/unit_test_data.json"
-    return rebuilt(read_json(find_dir / file), file, triplets)
+    return read_entries(find_dir, f"neurons_{category}/unit_test_data.json", triplets)
 
 
 def entity_triplets(function: EntityFunction, seed: int, n: int = TESTS) -> tuple[Triplet, ...]:
@@ -173,6 +172,15 @@ def pairs_for_testing(function: FindFunction, seed: int, n: int = TESTS) -> tupl
 
 def _changes(pair: tuple[str, str]) -> bool:
     return pair[0] != pair[1]
+
+
+def drawn_triplets(function: FindFunction, seed: int, n: int = TESTS) -> tuple[Triplet, ...]:
+    """Return `n` new triplets for a function of words, facts or texts. Raises ValueError if there can be none."""
+    if isinstance(function, EntityFunction):
+        return entity_triplets(function, seed, n)
+    if isinstance(function, RelationFunction):
+        return relation_triplets(function, seed, n)
+    return string_triplets(function, seed, n)
 
 
 def string_triplets(function: FindFunction, seed: int, n: int = TESTS) -> tuple[Triplet, ...]:

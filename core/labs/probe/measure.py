@@ -123,12 +123,12 @@ async def _interpret(spec: ProbeSpec, run: CaseContext, box: Box, function: Find
 
 def _read(spec: ProbeSpec, run: CaseContext, conclusion: Conclusion) -> Interpretation:
     """Return both readings of the final answer. A reading without a description is dropped with its reason. If the
-    answer was cut, the updated parser reads nothing, which excludes the case.
+    answer was cut, the updated parser reads nothing, which excludes the case. The original one reads no fields.
     """
 
     def parts(rules: Rules) -> parse.Parts:
-        is_cut = conclusion.cut and rules == "repaired"
-        return parse.interpretation_in_fields("" if is_cut else conclusion.text, spec, conclusion.asked, rules)
+        is_unread = bool(conclusion.cut) if rules == "repaired" else spec.answers == "schema"
+        return parse.interpretation("" if is_unread else conclusion.text, rules, conclusion.asked)
 
     read = PerRuleset.read_by_each(parts)
     if conclusion.cut:
@@ -138,27 +138,20 @@ def _read(spec: ProbeSpec, run: CaseContext, conclusion: Conclusion) -> Interpre
             continue
         if not read[rules].description and (rules == "repaired" or spec.answers == "prose"):
             run.drop(ITEM, "no description", conclusion.trouble or "the final answer has no [DESCRIPTION]", rules)
-    return Interpretation(
-        interpreter=spec.model or spec.interpreter,
-        call=conclusion.call,
-        description=PerRuleset.read_by_each(lambda rules: read[rules].description),
-        domain=PerRuleset.read_by_each(lambda rules: read[rules].domain),
-        code=PerRuleset.read_by_each(lambda rules: read[rules].code),
-        told=PerRuleset.read_by_each(lambda rules: read[rules].for_evaluator),
-    )
+    return _interpretation(spec.model or spec.interpreter, read, conclusion.call)
+
+
+def _interpretation(interpreter: str, read: PerRuleset[parse.Parts], call: str | None = None) -> Interpretation:
+    parts = {f"{name}_{rules}": part for rules in RULES for name, part in read[rules]._asdict().items()}
+    return Interpretation(interpreter=interpreter, call=call, **parts)
 
 
 def _plainly(interpreter: str, description: str, domain: str, code: str) -> Interpretation:
     """Return an interpretation whose parts are separate already, so that both parsers read the same; the authors'
     evaluator sees no domain.
     """
-    return Interpretation(
-        interpreter=interpreter,
-        description=PerRuleset.same_for_both(description),
-        domain=PerRuleset.same_for_both(domain),
-        code=PerRuleset.same_for_both(code),
-        told=PerRuleset(paper=parse.paper_told(description), repaired=f"{description}\n{domain}".strip()),
-    )
+    said = parse.Parts(description, domain, code, parse.paper_told(description))
+    return _interpretation(interpreter, PerRuleset(paper=said, repaired=parse.of_parts(description, domain, code)))
 
 
 async def _reader(run: CaseContext, box: Box) -> Interpretation | None:

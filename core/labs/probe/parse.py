@@ -21,6 +21,9 @@ from ...text.reply import storable, without_thinking
 from .claim_extraction import quoted_pairs
 from .tasks import ProbeSpec
 
+Schema = dict[str, Any] | None
+"""The JSON schema of an answer; None if the prompt asks for prose."""
+
 # A command line as a shell reads it: the authors' code passes an agent's commands to a shell.
 
 
@@ -82,12 +85,17 @@ class ProbeCommand(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """The three parts of a final answer, empty if missing. `for_evaluator` is what an evaluator gets to read."""
+    """The three parts of a final answer, empty if missing. `told` is what an evaluator gets to read."""
 
     description: str
     domain: str
     code: str
-    for_evaluator: str
+    told: str
+
+
+def of_parts(description: str, domain: str, code: str) -> Parts:
+    """Return the parts by the updated parser: an evaluator reads description and domain."""
+    return Parts(description, domain, code, f"{description}\n{domain}".strip())
 
 
 def command(text: str, rules: Rules) -> ProbeCommand:
@@ -117,10 +125,8 @@ def _paper_command(text: str) -> ProbeCommand:
     name, written = match[1], match[2]
     if name not in _PAPER_NAMES:
         return ProbeCommand(name, error=f"{name} is no command; the only one is PYTHON(file inputs)")
-    if "'''" in written or '"""' in written:
-        return ProbeCommand(name, error="inputs must stand in double quotes")
     arguments = list(_PAPER_ARGUMENT.finditer(written))
-    if any(one[2] for one in arguments):
+    if "'''" in written or '"""' in written or any(one[2] for one in arguments):
         return ProbeCommand(name, error="inputs must stand in double quotes")
     words = shell_words(arguments[0][0]) if arguments else []
     if words is None:
@@ -314,23 +320,29 @@ def _in_words(command: ProbeCommand) -> str:
 # The final answer
 
 
-def is_final(text: str, rules: Rules) -> bool:
-    """Whether the run ends with this answer. The updated parser requires a description, and no command before it."""
+def is_final(text: str, rules: Rules, asked: Schema = None) -> bool:
+    """Whether the run ends with this answer. The updated parser requires a description, and no command before it; of an
+    answer with the fields `asked` for, a description.
+    """
+    if asked is not None and (found := fields.read(text, asked)) is not None:
+        return rules == "repaired" and bool(found["description"])
     if rules == "paper":
         return END in text
-    concluded = conclusion(text)
-    asked = _first_command(plain(text))
-    return bool(concluded.description) and not (asked and asked.start() < (concluded.at or 0))
+    concluded, command = conclusion(text), _first_command(plain(text))
+    return bool(concluded.description) and not (command and command.start() < (concluded.at or 0))
 
 
-def interpretation(text: str, rules: Rules) -> Parts:
-    """Return description, domain and code of a final answer.
+def interpretation(text: str, rules: Rules, asked: Schema = None) -> Parts:
+    """Return description, domain and code of a final answer, from its fields if it has those `asked` for.
 
     Paper rules (collect_interpretations.py:124-150) split at tags that are followed by a colon and a space; without
     that space the whole message, thinking included, is the description. Code is a fenced block after the last code tag,
     with or without a space; an empty string if there is none.
     """
-    return _paper_interpretation(text) if rules == "paper" else _repaired_interpretation(text)
+    if asked is not None and (found := fields.read(text, asked)) is not None:
+        description, domain, code = (str(found.get(part, "")) for part in PARTS["numeric"])
+        return of_parts(description, domain, of_field(code))
+    return _paper_interpretation(text) if rules == "paper" else of_parts(*conclusion(text)[:3])
 
 
 def _paper_interpretation(text: str) -> Parts:
@@ -357,11 +369,6 @@ def paper_told(description: str) -> str:
     and everything from the code tag on is cut off.
     """
     return description.split("[CODE]:", 1)[0].strip()
-
-
-def _repaired_interpretation(text: str) -> Parts:
-    description, domain, code, _ = conclusion(text)
-    return Parts(description, domain, code, f"{description}\n{domain}".strip())
 
 
 # An evaluator's reply
@@ -407,52 +414,28 @@ def stated_choice(spoken: str) -> int | None:
 # original parser reads prose only, so it can read no answer of such a run.
 
 
-Schema = dict[str, Any] | None
-"""None: the prompt asks for prose."""
-
-_PARTS = {
-    "numeric": ("description", "domain", "code"),
-    "strings": ("description", "domain", "code"),
+PARTS = {
+    **dict.fromkeys(("numeric", "strings"), ("description", "domain", "code")),
     "entities": ("description",),
     "relations": ("description", "domain"),
 }
+"""The parts of a conclusion, by category."""
 
 
 def of_interpreter(spec: ProbeSpec) -> Schema:
     """Return the schema of a conclusion: its parts, in the order that prose has them."""
-    if spec.answers == "prose":
-        return None
-    parts: dict[str, fields.Kind] = dict.fromkeys(_PARTS[spec.category], "text")
-    return fields.schema(**parts)
+    parts: dict[str, fields.Kind] = dict.fromkeys(PARTS[spec.category], "text")
+    return fields.schema_for(spec.answers, **parts)
 
 
 def of_evaluator(spec: ProbeSpec) -> Schema:
     """Return the schema of an evaluator's answer: the number of the example."""
-    return None if spec.answers == "prose" else fields.schema(example=("1", "2", "3"))
+    return fields.schema_for(spec.answers, example=("1", "2", "3"))
 
 
 def of_judge(spec: ProbeSpec) -> Schema:
     """Return the schema of a judge's answer: the number of the description, in the field of an evaluator's."""
-    return None if spec.answers == "prose" else fields.schema(example=("1", "2"))
-
-
-def interpretation_in_fields(text: str, spec: ProbeSpec, asked: Schema, rules: Rules) -> Parts:
-    """Read the answer as `parse.interpretation` does, or from its fields. `asked` is None if this message was not asked
-    for as fields.
-    """
-    if spec.answers == "schema" and rules == "paper":
-        return Parts("", "", "", "")
-    found = None if asked is None else fields.read(text, asked)
-    if found is None:
-        return interpretation(text, rules)
-    description, domain = str(found["description"]), str(found.get("domain", ""))
-    return Parts(description, domain, of_field(str(found.get("code", ""))), f"{description}\n{domain}".strip())
-
-
-def is_final_in_fields(text: str, spec: ProbeSpec, asked: Schema, rules: Rules) -> bool:
-    """Decide as `parse.is_final` does; an answer with the fields is final if its description is not empty."""
-    found = None if asked is None else fields.read(text, asked)
-    return is_final(text, rules) if found is None else rules == "repaired" and bool(found["description"])
+    return fields.schema_for(spec.answers, example=("1", "2"))
 
 
 def choice_in_fields(answer: ModelAnswer, asked: Schema) -> int | None:

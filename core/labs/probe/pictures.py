@@ -36,6 +36,11 @@ DRAWN = 12
 _ACROSS = 2
 
 
+def axis(category: str) -> str:
+    """Return the title of the axis."""
+    return WORDS[SUCCESS[category]]
+
+
 def who(row: Any) -> str:
     """Return model and interpreter; a program that interprets has no model."""
     return ", ".join(word for word in (row["model"], row["how"]) if word)
@@ -139,7 +144,6 @@ def curves(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure
     )
     for number, row in enumerate(rows):
         place = {"row": number // _ACROSS + 1, "col": number % _ACROSS + 1}
-        low, high_end = charts.ends(row["y"])
         for name, values, colour, dash in (
             ("function", row["y"], charts.TRUTH, "solid"),
             ("code", row["estimate"], charts.ESTIMATE, "dot"),
@@ -158,7 +162,8 @@ def curves(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure
                 **place,
             )
         figure.update_xaxes(showticklabels=number >= len(rows) - _ACROSS, **place)
-        figure.update_yaxes(range=[low, high_end], showticklabels=False, zeroline=False, fixedrange=True, **place)
+        ends = charts.ends(row["y"])
+        figure.update_yaxes(range=ends, showticklabels=False, zeroline=False, fixedrange=True, **place)
     figure.update_xaxes(fixedrange=True, zeroline=False)
     figure.update_annotations(font_size=11)
     figure.update_layout(
@@ -198,18 +203,14 @@ PICTURES = declared(
         "success": {
             "of": _JUDGED,
             "table": success,
-            "draw": lambda table, choice, theirs: forest.forest(table, WORDS[SUCCESS[choice]], "functions", theirs),
-            "code": lambda table, choice, file: forest.code(file, WORDS[SUCCESS[choice]]),
-            "takeaway": lambda table, choice: forest.takeaway(table, WORDS[SUCCESS[choice]], "functions"),
             "published": theirs,
+            **forest.drawing("functions", axis),
         },
         "leaderboard": {
             "of": _JUDGED,
             "caption": forest.CAPTION.format("functions", "function"),
             "table": lambda frame, choice: forest.board(cases_of_category(frame, choice), ("category",)),
-            "draw": lambda table, choice, theirs: forest.forest(table, WORDS[SUCCESS[choice]], "functions"),
-            "code": lambda table, choice, file: forest.code(file, WORDS[SUCCESS[choice]]),
-            "takeaway": lambda table, choice: forest.leader_takeaway(table, WORDS[SUCCESS[choice]], "functions"),
+            **forest.drawing("functions", axis, say=forest.leader_takeaway),
         },
         "errors": {
             "of": Cases(("nmse",), records={"calls": (Probe, "")}),

@@ -12,21 +12,16 @@ from typing import Any
 from ...events import Message, Prompt, Tool
 from ...parsers import fields
 from ...text import templates
+from ...text.display import joined
 from ...text.python_strings import NoTextError, functions, parse_python, text_of
 from ...text.templates import PREFIX, PaperPromptError, PaperPrompts, fill, load, system_hashes
 from . import parse
 from .functions.base import Category
 from .functions.modules import REPOSITORY, template
-from .parse import TOOL
+from .parse import PARTS, TOOL
 from .records import Probe
 from .tasks import BY_MODEL, ProbeSpec
 
-PARTS = {
-    "numeric": "[DESCRIPTION], [DOMAIN] and [CODE]",
-    "strings": "[DESCRIPTION], [DOMAIN] and [CODE]",
-    "entities": "[DESCRIPTION]",
-    "relations": "[DESCRIPTION] and [DOMAIN]",
-}
 FIRST_INPUTS = {
     "numeric": "-100 -10 -1 0 1 10 100",
     "strings": 'banana "Hello World" room101',
@@ -78,9 +73,8 @@ def opening(
 
 def parts(spec: ProbeSpec) -> str:
     """Return the tags of a conclusion. The authors ask for no domain for texts (prompts/strings.txt)."""
-    if spec.category == "strings" and spec.rules == "paper":
-        return "[DESCRIPTION] and [CODE]"
-    return PARTS[spec.category]
+    named = ("description", "code") if spec.category == "strings" and spec.rules == "paper" else PARTS[spec.category]
+    return joined([f"[{name.upper()}]" for name in named])
 
 
 def _task(spec: ProbeSpec, network: bool) -> str:

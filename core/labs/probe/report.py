@@ -66,10 +66,40 @@ JUDGED: Mapping[str, str] = words_of(__file__, "judged")
 """What is put to an evaluator, by what a unit test is about."""
 
 
-class CaseInCards(CaseVerdict, Report):
-    """A case with its tests as cards. For texts and examples a card has its trial's id; for a function of numbers,
-    whose one trial is all test points, a few points are shown.
+NOT_MEANT: tuple[str, ...] = words_of(__file__, "means_not")
+"""What a verdict does not say."""
+
+BOXES: Mapping[str, str] = words_of(__file__, "boxes")
+"""What the category alone says about a black box."""
+
+ONE = {"numeric": "test point", "strings": "test text"}
+"""What a test is called if it is not a unit test."""
+
+PICKED = {True: "right", False: "wrong", None: "neither: it picks no example"}
+"""The words for what was read in an evaluator's reply."""
+
+HIGHEST = 12
+"""The most words with the highest values that are listed."""
+
+_LONGEST = 160
+"""The longest line about a round, in characters."""
+
+
+class ProbeReport(CaseVerdict, Report):
+    """A black box as it is told, as far as it has run. Only the plot's truth, the cards and the verdict give the
+    function away.
     """
+
+    mark_words = words_of(__file__, "marks")
+    outcomes = OUTCOMES
+
+    @property
+    def one(self) -> str:
+        """What a test is called, by the category."""
+        return ONE.get(self.category, "unit test")
+
+    # The tests as cards: for texts and examples a card has its trial's id; of a function of numbers, whose one trial is
+    # all test points, a few points are shown.
 
     def cards(self) -> Iterator[Card]:
         """Yield the cards of the tests that have run so far."""
@@ -157,47 +187,6 @@ class CaseInCards(CaseVerdict, Report):
             quote=first_sentence(call.text) if call else "",
             call=test.call or "",
         )
-
-
-def _shown(text: str) -> str:
-    return visible(text) or "(empty)"
-
-
-def _place(item: str) -> str:
-    return item.rpartition("-")[2]
-
-
-NOT_MEANT: tuple[str, ...] = words_of(__file__, "means_not")
-"""What a verdict does not say."""
-
-BOXES: Mapping[str, str] = words_of(__file__, "boxes")
-"""What the category alone says about a black box."""
-
-ONE = {"numeric": "test point", "strings": "test text"}
-"""What a test is called if it is not a unit test."""
-
-PICKED = {True: "right", False: "wrong", None: "neither: it picks no example"}
-"""The words for what was read in an evaluator's reply."""
-
-HIGHEST = 12
-"""The most words with the highest values that are listed."""
-
-_LONGEST = 160
-"""The longest line about a round, in characters."""
-
-
-class ProbeReport(CaseInCards):
-    """A black box as it is told, as far as it has run. Only the plot's truth, the cards and the verdict give the
-    function away.
-    """
-
-    mark_words = words_of(__file__, "marks")
-    outcomes = OUTCOMES
-
-    @property
-    def one(self) -> str:
-        """What a test is called, by the category."""
-        return ONE.get(self.category, "unit test")
 
     # The verdict
 
@@ -525,3 +514,11 @@ def parts_read(said: Interpretation, rules: Rules) -> str:
     named = {"description": said.description[rules], "domain": said.domain[rules], "code": said.code[rules]}
     there = [f"{name} of {len(text)} characters" for name, text in named.items() if text]
     return " and ".join(there) or "nothing"
+
+
+def _shown(text: str) -> str:
+    return visible(text) or "(empty)"
+
+
+def _place(item: str) -> str:
+    return item.rpartition("-")[2]

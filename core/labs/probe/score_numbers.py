@@ -15,7 +15,7 @@ from . import claim_extraction, evaluate, records
 from .box import Box, real
 from .claim_extraction import claimed_intervals, intervals_told
 from .functions.base import FindFunction, Value, as_number
-from .functions.numeric import GRID, NumericFunction
+from .functions.numeric import GRID, NumericFunction, with_infinite
 from .functions.source import PairsFunction
 from .tasks import ProbeSpec
 
@@ -275,8 +275,7 @@ def intervals(function: FindFunction, read: records.Interpretation, rules: Rules
     if rules == "paper":
         return claimed_intervals(read.domain.paper, rules)
     if read.interval is not None:
-        low, high = read.interval
-        return ((float("-inf") if low is None else low, float("inf") if high is None else high),)
+        return (with_infinite(*read.interval),)
     if isinstance(function, NumericFunction) and function.corruption is None:
         return claimed_intervals(f"{read.description.repaired}\n{read.domain.repaired}")
     return intervals_told(read.description.repaired, read.domain.repaired)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ...rulesets import RULES
 from ...score import Figure, Score, undefined
 from ...statistics.intervals import bootstrap_of_mean
-from ..base.declared import Metric, Otherwise, Table, declared
+from ..base.declared import Metric, Otherwise, Table, cell, declared
 from . import units
+from .functions.base import as_number
 from .records import HEADLINE
 from .records import METRICS as OF_LAB
 from .tasks import BY_MODEL
@@ -48,7 +49,7 @@ def more(view: ProbeView) -> Iterator[Figure]:
         yield Figure("relation_accuracy", view.rules, share)
         return
     for name, side in (("entity_score_same", True), ("entity_score_random", False)):
-        values = [_number(output) for output, inside in zip(box.outputs, box.inside, strict=True) if inside is side]
+        values = [as_number(output) for output, inside in zip(box.outputs, box.inside, strict=True) if inside is side]
         given = [value for value in values if value is not None]
         mean = sum(given) / len(given) if given else None
         yield Figure(name, view.rules, Score(mean, len(given), len(values)))
@@ -65,13 +66,6 @@ def traits(view: ProbeView) -> dict[str, str]:
         return {"subcategory": truth.kind}
     done = "noise" if truth.noise else "corrupted" if truth.corrupted else ""
     return {"subcategory": done or ("composed" if ";" in truth.kind else "one part")}
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def otherwise(view: ProbeView) -> Iterator[Otherwise]:
@@ -147,12 +141,8 @@ def people_and_evaluators(frame: DataFrame) -> Iterator[dict[str, Any]]:
             for row, column in ((people, "value"), (machine, "machine_right")):
                 by[row][name] = tests.groupby(["run", "case"], sort=False)[column].mean().tolist()
                 mean = bootstrap_of_mean(by[row][name])
-                yield {
-                    **{"row": row, "column": metric_title(metric), "value": mean.value, "low": mean.low},
-                    **{"high": mean.high, "n": mean.n, "of": mean.n, "complete": bool(tests["complete"].all())},
-                    "note": f"{tests['who'].nunique()} people, {len(tests)} answers; n is functions",
-                    "behind": tuple(dict.fromkeys(zip(tests["run"], tests["case"], strict=True))),
-                }
+                note = f"{tests['who'].nunique()} people, {len(tests)} answers; n is functions"
+                yield cell(row, metric_title(metric), tests, mean, mean.n, note)
         yield _rank_correlation(f"{people} with {evaluator}", by[people][JUDGED_PART], by[machine][JUDGED_PART])
 
 

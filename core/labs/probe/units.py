@@ -28,7 +28,7 @@ from ...text.embed import SMALL, NoEncoderError, encoder, likeness
 from ..base.declared import AnnotationQuestion, AnnotationTask, ReferenceAnswers
 from . import parse, prompts
 from .evaluate import picked
-from .exemplars import TESTS, Triplet, entity_triplets, published_triplets, relation_triplets, string_triplets
+from .exemplars import TESTS, Triplet, drawn_triplets, published_triplets
 from .functions import source
 from .functions.base import BenchmarkError, FindFunction
 from .functions.entities import EntityFunction, concepts
@@ -275,12 +275,8 @@ def triplets(spec: ProbeSpec, function: FindFunction) -> tuple[Triplet, ...]:
             return tuple(Triplet(options=options, correct=correct) for options, correct in pairs)
         if isinstance(function, EntityFunction | RelationFunction):
             return published_triplets(files.resolve_named(spec.find_dir), spec.category)[spec.function]
-    if isinstance(function, EntityFunction):
-        return entity_triplets(function, spec.seed, spec.unit_tests)
-    if isinstance(function, RelationFunction):
-        return relation_triplets(function, spec.seed, spec.unit_tests)
-    if spec.category == "strings":
-        return string_triplets(function, spec.seed, spec.unit_tests)
+    if spec.category == "strings" or isinstance(function, EntityFunction | RelationFunction):
+        return drawn_triplets(function, spec.seed, spec.unit_tests)
     raise ValueError("pairs that were typed in leave nothing to test with")
 
 
@@ -298,8 +294,8 @@ async def run_tests(spec: ProbeSpec, run: CaseContext, function: FindFunction, r
         except (ValueError, BenchmarkError, KeyError) as error:
             why = str(error)
     texts: dict[About, str] = {"interpretation": read.told.repaired}
-    if spec.answers == "prose" and read.told.paper and _words(read.told.paper) != _words(read.told.repaired):
-        # The original parser's text is tested separately only if it differs, because every call costs.
+    if spec.answers == "prose" and read.told.paper and read.told.paper.split() != read.told.repaired.split():
+        # The original parser's text is tested separately only if its words differ, because every call costs.
         texts["paper"] = read.told.paper
     texts["truth"] = function.describe()
     if spec.category == "relations" and (listed := outputs_seen(run)):
@@ -359,11 +355,6 @@ def _without(spec: ProbeSpec, run: CaseContext, metrics: Iterable[str], score: S
     for rules in RULES:
         for metric in metrics:
             run.score(metric, parse.score_of(spec, score, rules), rules)
-
-
-def _words(text: str) -> list[str]:
-    """Return the words of a text, so that texts can be compared without their white space."""
-    return text.split()
 
 
 async def _by_model(

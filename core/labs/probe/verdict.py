@@ -5,7 +5,7 @@ interpreter of numbers or texts have a verdict of their own, because code can be
 and the reverse.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -14,10 +14,11 @@ from ...sandbox.rewriting import not_runnable
 from ...statistics.comparisons import LEVEL, MARGIN
 from ...text.display import count_noun, first_sentence
 from ..base.declared import Means
-from .case_facts import CHANCE, CaseFacts, Interval, UntestedInput
+from .case_facts import CHANCE, CaseFacts, UntestedInput
 from .evaluate import SUCCESS, ZERO
 from .functions.numeric import interval
 from .functions.relations import UNDEFINED
+from .records import Audit, Ends
 
 Outcome = Literal[
     "found",
@@ -85,8 +86,8 @@ class CaseVerdict(CaseFacts):
 def _unfinished(f: CaseFacts) -> CaseJudgement:
     if f.log.status == "failed":
         return CaseJudgement("failed", "The run stopped before there was anything to judge.")
-    if f.lost:
-        return CaseJudgement("failed", f"There is nothing to judge: {f.lost}")
+    if f.lost_to:
+        return CaseJudgement("failed", f"There is nothing to judge: {f.lost_to}")
     if f.log.status == "cancelled":
         return CaseJudgement("waiting", "The run was stopped before there was anything to judge.")
     return CaseJudgement("waiting", "Not judged yet.")
@@ -303,10 +304,10 @@ def list_remarks(f: CaseVerdict) -> list[str]:
     """Return what the interpretation leaves out or gets wrong, one sentence each; empty if there is nothing."""
     if f.truth is None or f.audit is None or f.interpretation is None:
         return []
-    return [sentence for remark in REMARKS for sentence in remark(f)]
+    return [sentence for remarks in REMARKS for sentence in remarks(f, f.audit)]
 
 
-# What its words rest on
+# Each of these functions yields the remarks of one kind.
 
 
 def is_known_beforehand(f: CaseVerdict) -> bool:
@@ -315,135 +316,71 @@ def is_known_beforehand(f: CaseVerdict) -> bool:
     return bool(first and first.description and first.description == f.described)
 
 
-def _knew_beforehand(f: CaseVerdict) -> Iterator[str]:
+def _on_its_calls(f: CaseVerdict, audit: Audit) -> Iterator[str]:
     if is_known_beforehand(f):
         yield KNOWN_BEFOREHAND
-
-
-def _invented(f: CaseVerdict) -> Iterator[str]:
     if rounds := f.invented():
         numbers = ", ".join(map(str, rounds))
         yield f"Made up outputs before it had them, in round{'s' if len(rounds) > 1 else ''} {numbers}."
-
-
-def _misquoted(f: CaseVerdict) -> Iterator[str]:
-    for text, output in f.audit.contradicted[:_QUOTES] if f.audit else ():
+    for text, output in audit.contradicted[:_QUOTES]:
         yield f"Quotes f({text}) = {output}, which is not what it was shown."
-
-
-def _quoted_untried(f: CaseVerdict) -> Iterator[str]:
-    for text, output in f.audit.unseen[:_QUOTES] if f.audit else ():
+    for text, output in audit.unseen[:_QUOTES]:
         yield f"Quotes f({text}) = {output}, which it never tried."
-
-
-def _never_called(f: CaseVerdict) -> Iterator[str]:
     if not f.probes and f.spec is not None and f.spec.interpreter != "given":
         yield "Never called the function at all."
 
 
-# Numbers
-
-
-def _looked(f: CaseVerdict) -> int | None:
-    """Return the number of calls in the corrupted interval; None if there is no such interval, or no calls are
-    known.
-    """
-    if f.corrupted is None or not f.probes or f.audit is None:
-        return None
-    return f.audit.in_corruption or 0
-
-
-def _never_probed(f: CaseVerdict) -> Iterator[str]:
-    if f.corrupted and _looked(f) == 0:
-        yield f"Never probed {interval(*f.corrupted)}, where we altered the function."
-
-
-def _did_not_say(f: CaseVerdict) -> Iterator[str]:
-    looked = _looked(f)
-    if f.corrupted and looked and f.concluded and not f.is_you and not f.speaks_of_corrupted:
+def _on_the_corrupted_interval(f: CaseVerdict, audit: Audit) -> Iterator[str]:
+    if f.corrupted is None:
+        # A function that is known to have no such interval and no noise.
+        if f.called_odd and f.is_numeric and not f.noise_kind and _has_known_atoms(f):
+            yield f"Claims replaced or random values {_and_more(f.called_odd)}; there are none."
+        return
+    where = interval(*f.corrupted)
+    # The number of calls there; None if no calls are known.
+    looked = (audit.in_corruption or 0) if f.probes else None
+    if looked == 0:
+        yield f"Never probed {where}, where we altered the function."
+    if looked and f.concluded and not f.is_you and not f.speaks_of_corrupted:
         often = "once" if looked == 1 else f"{looked} times"
-        yield f"Looked {interval(*f.corrupted)} {often} and still does not say that values differ there."
-
-
-def _elsewhere(f: CaseVerdict) -> Iterator[str]:
-    """Yield a sentence on a claimed interval that overlaps the real one by less than a half, if the interpreter looked
-    there.
-    """
-    if f.corrupted and f.called_odd and _looked(f) != 0 and f.overlap < 0.5:
-        yield f"Claims {_and_more(f.called_odd)} for the corrupted part, which is {interval(*f.corrupted)}."
-
-
-def _nothing_there(f: CaseVerdict) -> Iterator[str]:
-    """Yield a sentence on what is called odd, if the function is known to have no such interval and no noise."""
-    if f.called_odd and f.is_numeric and f.corrupted is None and not f.noise_kind and _has_known_atoms(f):
-        yield f"Claims replaced or random values {_and_more(f.called_odd)}; there are none."
+        yield f"Looked {where} {often} and still does not say that values differ there."
+    if f.called_odd and looked != 0 and f.overlap < 0.5:
+        yield f"Claims {_and_more(f.called_odd)} for the corrupted part, which is {where}."
 
 
 def _has_known_atoms(f: CaseVerdict) -> bool:
     return f.truth is not None and "atoms" in f.truth.parameters
 
 
-def _and_more(claimed: Sequence[Interval]) -> str:
+def _and_more(claimed: Sequence[Ends]) -> str:
     more = len(claimed) - 1
     return interval(*claimed[0]) + (f" and in {more} further interval{'s' if more > 1 else ''}" if more else "")
 
 
-def _noise(f: CaseVerdict) -> str:
-    """Return the noise that a description should name; an empty string if there is none."""
-    return f.truth.noise if f.truth and f.described and f.noise_kind else ""
-
-
-def _no_word_of_noise(f: CaseVerdict) -> Iterator[str]:
-    if (noise := _noise(f)) and not f.noise_told.any and not f.is_you:
+def _on_noise(f: CaseVerdict, audit: Audit) -> Iterator[str]:
+    told, noise = f.noise_told, f.truth.noise if f.truth and f.described and f.noise_kind else ""
+    if noise and not told.any and not f.is_you:
         yield f"Does not name the noise: {noise}."
-
-
-def _some_noise(f: CaseVerdict) -> Iterator[str]:
-    if (noise := _noise(f)) and f.noise_told.any and not f.noise_told.kinds and not f.is_you:
+    if noise and told.any and not told.kinds and not f.is_you:
         yield f"Says that there is noise, but not which kind: {noise}."
-
-
-def _other_noise(f: CaseVerdict) -> Iterator[str]:
-    """Yield a sentence on the named kinds of noise if at least one of them is wrong."""
-    if (noise := _noise(f)) and not set(f.noise_told.kinds) <= {f.noise_kind}:
-        yield f"Names {' and '.join(f.noise_told.kinds)} noise; it is {noise}."
-
-
-def _noise_of_none(f: CaseVerdict) -> Iterator[str]:
-    """Yield a sentence on the named kinds if there is no noise; the random values of a corrupted interval are
-    normal.
-    """
-    kinds = [kind for kind in f.noise_told.kinds if f.corrupted is None or kind != "normal"]
+    if noise and not set(told.kinds) <= {f.noise_kind}:
+        yield f"Names {' and '.join(told.kinds)} noise; it is {noise}."
+    # The random values of a corrupted interval are normal.
+    kinds = [kind for kind in told.kinds if f.corrupted is None or kind != "normal"]
     if kinds and not f.noise_kind and _has_known_atoms(f):
         yield f"Names {' and '.join(kinds)} noise; the function has none."
 
 
-def _never_looked(f: CaseVerdict) -> Iterator[str]:
-    if f.is_numeric and f.probes and f.unseen and not f.is_right_elsewhere and not f.is_solved:
-        stretches = " nor ".join(interval(low, high) for low, high in f.unseen)
-        yield f"Never looked {stretches}."
-
-
-def _farthest(f: CaseVerdict) -> Iterator[str]:
-    """Yield a sentence on the test point where the code is farthest off, unless that is said already."""
-    if f.worst is not None and not f.is_right_elsewhere and not f.is_solved:
+def _on_numbers(f: CaseVerdict, audit: Audit) -> Iterator[str]:
+    is_said = f.is_right_elsewhere or f.is_solved
+    if f.is_numeric and f.probes and f.unseen and not is_said:
+        yield f"Never looked {' nor '.join(interval(low, high) for low, high in f.unseen)}."
+    if f.worst is not None and not is_said:
         x, y, given, _ = f.worst
         true, code = told_apart(y, given or 0.0)
         yield f"Farthest off at x = {x:g}: the function gives {true}, the code {code}."
-
-
-def _contradicts(f: CaseVerdict) -> Iterator[str]:
-    """Yield a sentence on the first input that the interpreter probed itself and for which its code gives something
-    else.
-    """
     if f.contradicted:
         yield f"Saw {_gives(f.contradicted[0], 'f({})')}."
-
-
-def _wrong_elsewhere(f: CaseVerdict) -> Iterator[str]:
-    """Yield a sentence on the first point that nobody probed at which the code is wrong, but only if the code does not
-    hold there.
-    """
     if f.wrong_where_nobody_looked and not f.holds_where_nobody_looked:
         yield f"At {_gives(f.wrong_where_nobody_looked[0], 'x = {}')}: nobody had looked there."
 
@@ -464,52 +401,28 @@ def told_apart(first: float, second: float) -> tuple[str, str]:
     return f"{first:.{digits}g}", f"{second:.{digits}g}"
 
 
-# Texts, words and facts
-
-
-def _wrong_text(f: CaseVerdict) -> Iterator[str]:
-    """Yield a sentence on the first text on which the code is wrong."""
+def _on_texts_and_words(f: CaseVerdict, audit: Audit) -> Iterator[str]:
     for text in f.predictions.values() if f.concluded else ():
         if text.repaired != text.truth and not text.misrecorded and not not_runnable(text.failure("repaired")):
             gave = f"fails ({text.error})" if text.repaired is None else f"gives {text.repaired!r}"
             yield f"For {text.input!r} the function gives {text.truth!r}; the code {gave}."
-            return
-
-
-def _no_subject(f: CaseVerdict) -> Iterator[str]:
+            break
     values = [probe.value for probe in f.probes if probe.value is not None]
-    if not f.probes:
-        return
-    if f.category == "relations" and all(probe.problem for probe in f.probes):
+    if f.category == "relations" and f.probes and all(probe.problem for probe in f.probes):
         yield "No call gave a value."
-    if f.category == "entities" and max(values, default=0) < 0.5:
+    if f.category == "entities" and f.probes and max(values, default=0) < 0.5:
         yield "No word that was tried gave a value above 0.5." if values else "No call gave a value."
-
-
-def _undefined(f: CaseVerdict) -> int:
-    return sum(probe.output == UNDEFINED for probe in f.probes)
-
-
-def _all_undefined(f: CaseVerdict) -> Iterator[str]:
-    if f.category == "relations" and 0 < len(f.probes) == _undefined(f):
+    undefined = sum(probe.output == UNDEFINED for probe in f.probes)
+    if f.category == "relations" and 0 < len(f.probes) == undefined:
         yield "Every input that was tried gave undefined."
-
-
-def _exception(f: CaseVerdict) -> Iterator[str]:
     exception = f.truth.parameters.get("exception") if f.truth else None
     description = f.interpretation.told.repaired if f.interpretation else ""
     if exception and f.concluded and not f.is_you and UNDEFINED not in description.lower():
-        seen = "although it saw" if _undefined(f) else "and never saw one of"
+        seen = "although it saw" if undefined else "and never saw one of"
         yield f"Does not mention the exception (where {exception}), {seen} inputs that give undefined."
 
 
-REMARKS: tuple[Callable[[CaseVerdict], Iterator[str]], ...] = (
-    *(_knew_beforehand, _invented, _misquoted, _quoted_untried, _never_called),
-    *(_never_probed, _did_not_say, _elsewhere, _nothing_there),
-    *(_no_word_of_noise, _some_noise, _other_noise, _noise_of_none),
-    *(_never_looked, _farthest, _contradicts, _wrong_elsewhere),
-    *(_wrong_text, _no_subject, _all_undefined, _exception),
-)
+REMARKS = (_on_its_calls, _on_the_corrupted_interval, _on_noise, _on_numbers, _on_texts_and_words)
 """In the order in which they are shown."""
 
 

@@ -5,15 +5,15 @@ predictions, compared with the function or read by an evaluator.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
-from ...events import Rules, Scored
+from ...events import Frozen, Rules, Scored
 from ...parsers import fields
 from ...parsers.fields import REASON as CUT
 from ...rulesets import RULES
 from ...sandbox.rewriting import NOT_RUNNABLE, not_runnable
 from ...score import Figure, Score, mean_of_cases, undefined
-from ...transcript import CaseLog, RecordReader
+from ...transcript import CaseLog, RecordReader, name_of
 from ..base.report import Reading, Trial, View
 from . import evaluate, records
 from .tasks import ProbeSpec
@@ -35,6 +35,13 @@ def trial_of(item: str) -> str:
     if item.startswith("paper-"):
         return item.replace("paper-", "unit-", 1)
     return item if item.startswith(("test-", "held-out-", "unit-")) else ""
+
+
+_ONE_EACH: tuple[type[Frozen], ...] = (
+    *(records.Interpretation, records.Estimate, records.Checked, records.Audit),
+    *(records.Fidelity, records.Truth, records.Submission),
+)
+"""The records of which a case has one; its field has the record's name."""
 
 
 @dataclass
@@ -64,23 +71,18 @@ class ProbeView(View):
         """Return the case that a log holds. Never raises: what a damaged journal lacks is missing from it."""
         reader = RecordReader()
         spec = reader.read(ProbeSpec, log.spec) if log.started else None
+        single: dict[str, Any] = {name_of(kind): reader.one_of(kind, log) for kind in _ONE_EACH}
         return cls(
             log,
             _alone(spec, log.case),
             probes=sorted(reader.all_of(records.Probe, log).values(), key=lambda probe: probe.number),
             exchanges={one.round: one for one in reader.all_of(records.Exchange, log).values()},
-            interpretation=reader.one_of(records.Interpretation, log),
-            estimate=reader.one_of(records.Estimate, log),
-            checked=reader.one_of(records.Checked, log),
+            **single,
             predictions=reader.all_of(records.Prediction, log),
             units=reader.all_of(records.UnitTest, log),
             further=reader.all_of(records.FurtherUnitTest, log),
             comparisons=reader.all_of(records.Comparison, log),
-            audit=reader.one_of(records.Audit, log),
-            fidelity=reader.one_of(records.Fidelity, log),
-            truth=reader.one_of(records.Truth, log),
             wishes=reader.all_of(records.Wish, log),
-            submission=reader.one_of(records.Submission, log),
             unread=reader.unread,
         )
 

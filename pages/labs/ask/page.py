@@ -5,7 +5,7 @@ import random
 from collections.abc import Mapping
 from contextlib import suppress
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import streamlit as st
 
@@ -16,8 +16,8 @@ from core.labs.ask import qualification, tasks, world
 from core.labs.ask.controls import AskRobot
 from core.labs.ask.gain_controls import worthless
 from core.labs.ask.lab import LAB
-from core.labs.ask.parse import Pair, text_of
-from core.labs.ask.records import Counterfactual, Examined
+from core.labs.ask.parse import text_of
+from core.labs.ask.records import Counterfactual, CounterfactualPair, Examined
 from core.labs.ask.tasks import (
     CARDS,
     ONE,
@@ -102,58 +102,8 @@ def _size(id: str) -> int:
         return 0
 
 
-def welcome() -> None:
-    """Draw the offer on the front page: a button that names the model, and the question. In a hosted app without a
-    model it is left out, since visitors cannot change that.
-    """
-    offer = best()
-    if offer is None and policy.is_hosted():
-        return
-    known = with_follow_ups()
-    drawn = st.session_state.setdefault(DRAWN, random.randrange(len(known)))
-    with st.container(border=True, key="real-model"):
-        st.markdown(f"**Ask a real model**, live. Read its reason, and predict its next {CARDS} answers.")
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            asked = st.selectbox(
-                "Question",
-                known,
-                index=drawn,
-                format_func=lambda one: one.question,
-                key="real-question",
-                label_visibility="collapsed",
-            )
-            _button(offer, dict(asked))
-
-
-def after_robot(spec: AskSpec, given: dict[str, Any]) -> NextRun | None:
-    """Return the run that asks a real model what a robot was asked, with the first new questions that were `given` to
-    the robot; or a question of ours, if the robot had fewer. The visitor predicts. None if there is no real model.
-    """
-    if (offer := best()) is None:
-        return None
-    few = given["given"][:CARDS]
-    if spec.task == "strategyqa" and spec.question and len(few) == CARDS:
-        asked = {**given, "question": spec.question, "gold": spec.gold, "given": few}
-    else:
-        asked = dict(with_follow_ups()[0])
-    spec = predicted_by_person(offer.id, **asked)
-    return NextRun(_label(offer), spec, {"reader": entry.new_reader()})
-
-
 def _label(offer: RealModelOffer) -> str:
     return f"Ask {offer.name} · {offer.time}"
-
-
-def _button(offer: RealModelOffer | None, asked: dict[str, Any]) -> None:
-    """Draw the button, or say what is missing. A click starts the run and opens it at the first card."""
-    if offer is None:
-        st.button("Ask a real model", icon=":material/smart_toy:", key="real", disabled=True)
-        st.page_link(addresses.MODELS, label="Connect one first", icon=":material/memory:")
-        return
-    if st.button(plain(_label(offer)), type="primary", icon=":material/smart_toy:", key="real") and (
-        run_id := driver.begin(LAB, predicted_by_person(offer.id, **asked))
-    ):
-        st.switch_page(addresses.of_lab(LAB), query_params={"run": run_id, "reader": entry.new_reader()})
 
 
 # What to ask, which model, and how: what only Ask's form has.
@@ -520,12 +470,40 @@ class AskPage(AskForm):
         )
 
     def with_real_model(self, spec: AskSpec, view: AskView) -> NextRun | None:
-        """Return the run that asks a real model the same question, and lets the visitor predict."""
-        return after_robot(spec, _given(spec, _run_id(view), view))
+        """Return the run that asks a real model what a robot was asked, with the robot's first new questions; or a
+        question of ours, if the robot had fewer. The visitor predicts. None if there is no real model.
+        """
+        if (offer := best()) is None:
+            return None
+        given = _given(spec, _run_id(view), view)
+        few = given["given"][:CARDS]
+        if spec.task == "strategyqa" and spec.question and len(few) == CARDS:
+            asked = {**given, "question": spec.question, "gold": spec.gold, "given": few}
+        else:
+            asked = dict(with_follow_ups()[0])
+        return NextRun(_label(offer), predicted_by_person(offer.id, **asked), {"reader": entry.new_reader()})
 
     def welcome(self) -> None:
-        """Offer to ask a real model."""
-        welcome()
+        """Offer to ask a real model: a button that names the model, and the question. In a hosted app without a model
+        it is left out, since visitors cannot change that.
+        """
+        offer = best()
+        if offer is None and policy.is_hosted():
+            return
+        known = with_follow_ups()
+        drawn = st.session_state.setdefault(DRAWN, random.randrange(len(known)))
+        with st.container(border=True, key="real-model"):
+            st.markdown(f"**Ask a real model**, live. Read its reason, and predict its next {CARDS} answers.")
+            with st.container(horizontal=True, vertical_alignment="bottom"):
+                questions = {number: one.question for number, one in enumerate(known)}
+                asked = dict(known[widgets.choose_named("Question", questions, "real-question", index=drawn)])
+                words = plain(_label(offer)) if offer else "Ask a real model"
+                kind: Literal["primary", "secondary"] = "primary" if offer else "secondary"
+                pressed = st.button(words, type=kind, icon=":material/smart_toy:", key="real", disabled=not offer)
+                if offer is None:
+                    st.page_link(addresses.MODELS, label="Connect one first", icon=":material/memory:")
+                elif pressed and (run_id := driver.begin(LAB, predicted_by_person(offer.id, **asked))):
+                    st.switch_page(addresses.of_lab(LAB), query_params={"run": run_id, "reader": entry.new_reader()})
 
 
 def _given(spec: AskSpec, run_id: str, view: AskView) -> dict[str, Any]:
@@ -569,7 +547,7 @@ def _add_by_hand(run_id: str, view: AskView, of: str) -> None:
         else:
             parts = {"context": "The post", "response_1": "Response 1", "response_2": "Response 2"}
             own = {field: st.text_area(name, key=f"own-{field}").strip() for field, name in parts.items()}
-            own["text"] = text_of(Pair(**own)) if all(own.values()) else ""
+            own["text"] = text_of(CounterfactualPair(**own)) if all(own.values()) else ""
         if st.form_submit_button("Add", icon=":material/add:", key="add") and own["text"]:
             record = Counterfactual.model_validate({"origin": "hand", **own})
             if resume(run_id, UserInput(view.log.case, record, "hand-{n}")):

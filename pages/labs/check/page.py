@@ -118,15 +118,9 @@ class CheckForm(LabPage):
             help="If given, the target of a counterfactual is chosen from it, as in the paper, and wrong first answers "
             "do not count. If not, the target is chosen from the model's first answer.",
         )
-        item = {
-            "id": "text",
-            "task": task,
-            "paragraph": paragraph,
-            "question": about if task == "multi_choice" else "",
-            "hypothesis": about if task == "entailment" else "",
-            "choices": choices,
-            "label": label,
-        }
+        item = {"id": "text", "task": task, "paragraph": paragraph, "choices": choices, "label": label}
+        if task != "sentiment":
+            item["question" if task == "multi_choice" else "hypothesis"] = about
         return {"items": (item,)}
 
     def _examples(self, task: Task) -> None:
@@ -214,20 +208,10 @@ def _by_wording(transcript: Transcript) -> pd.DataFrame:
         explanation, _, wording = score.item.partition("/")
         if score.metric == "faithfulness" and score.rules == "repaired" and wording and not score.case:
             control = transcript.score("faithfulness_control", "repaired", score.item)
-            rows.append(
-                {
-                    **{name: spec.get(name) for name in ("model", "task", "title")},
-                    "run": score.run,
-                    "explanation": explanation,
-                    "wording": wording,
-                    "faithfulness": score.value,
-                    "low": score.low,
-                    "high": score.high,
-                    "n": score.n,
-                    "of": score.of,
-                    "control": control.value if control else None,
-                }
-            )
+            row = {name: spec.get(name) for name in ("model", "task", "title")}
+            row |= score.model_dump(include={"run", "low", "high", "n", "of"})
+            row |= {"explanation": explanation, "wording": wording, "faithfulness": score.value}
+            rows.append({**row, "control": control.value if control else None})
     return pd.DataFrame(rows)
 
 
@@ -292,10 +276,6 @@ def _parts(case: str) -> tuple[str, str, str]:
     return place, kind, wording
 
 
-def _paragraph(transcript: Transcript, case: str) -> str:
-    return f"{_parts(case)[0]} · {transcript.cases[case].title.partition(' · ')[0]}"
-
-
 def _one_of(
     titles: dict[str, str], at: int, shown: str, cases: list[str], draw: Callable[..., object], label: str, key: str
 ) -> None:
@@ -342,7 +322,8 @@ class CheckPage(CheckForm):
         place, kind, _ = _parts(shown)
         places: dict[str, str] = {}
         for case in cases:
-            places.setdefault(_parts(case)[0], _paragraph(transcript, case))
+            number, title = _parts(case)[0], transcript.cases[case].title.partition(" · ")[0]
+            places.setdefault(number, f"{number} · {title}")
         _one_of(places, 0, shown, cases, st.selectbox, "Paragraph", f"shown-item-{run}")
         of_item = [case for case in cases if _parts(case)[0] == place]
         grid({case: transcript.cases[case] for case in of_item})

@@ -255,48 +255,30 @@ class ProbeForm(LabPage):
 
 def own_fields(category: str) -> dict[str, object]:
     """Draw the user's own function: a formula, a few lines of Python, pairs, or a subject."""
-    kinds = {"numeric": ["code", "pairs"], "strings": ["code", "pairs"], "entities": ["concept"]}.get(
-        category, ["pairs"]
-    )
-    words = {"code": "A formula or Python", "pairs": "Pairs"}
-    kind = kinds[0]
-    if len(kinds) > 1:
-        kind = (
-            st.segmented_control(
-                "As",
-                kinds,
-                default=kinds[0],
-                format_func=words.__getitem__,
-                required=True,
-                key="own-kind",
-                label_visibility="collapsed",
-            )
-            or kinds[0]
+    if category == "entities":
+        subjects = st.multiselect(
+            "One subject or two",
+            _listed(),
+            key="own-concept",
+            max_selections=2,
+            accept_new_options=True,
+            placeholder="chess, or any word of yours",
+            help="We know only the name of a subject that is not listed, so its description cannot be tested.",
         )
+        return {"own": " or ".join(subjects), "own_kind": "concept"}
+    words = {"code": "A formula or Python", "pairs": "Pairs"}
+    kind = "pairs" if category == "relations" else one_of("As", words, "own-kind")
     examples = {
         "code": "3 * x^2 + sin(x)" if category == "numeric" else "def f(x):\n    return x[::-1].upper()",
         "pairs": "1 -> 1\n2 -> 4\n3 -> 9" if category == "numeric" else "red -> stop\ngreen -> go",
     }
-    if kind == "concept":
-        text = " or ".join(
-            st.multiselect(
-                "One subject or two",
-                _listed(),
-                key="own-concept",
-                max_selections=2,
-                accept_new_options=True,
-                placeholder="chess, or any word of yours",
-                help="We know only the name of a subject that is not listed, so its description cannot be tested.",
-            )
-        )
-    else:
-        text = st.text_area(
-            f"{words[kind]}, run in the sandbox" if kind == "code" else f"{words[kind]}, one per line",
-            key=f"own-{category}-{kind}",
-            placeholder=examples[kind],
-            height=110,
-            persist_state="session",
-        )
+    text = st.text_area(
+        f"{words[kind]}, run in the sandbox" if kind == "code" else f"{words[kind]}, one per line",
+        key=f"own-{category}-{kind}",
+        placeholder=examples[kind],
+        height=110,
+        persist_state="session",
+    )
     if kind == "pairs":
         st.caption(
             "Inputs that are not among the pairs have no output. Facts of your own can be probed, but not tested."
@@ -436,15 +418,14 @@ class ProbePage(ProbeForm):
         """Draw what the reader does before the case is shown."""
         spec = view.spec
         if spec and spec.interpreter == "you" and view.interpretation is None and not active and view.log.started:
-            turn.turn(view.log.started.run, view)
+            turn.turn(view.log.started.run, view, spec)
             return True
         if active and spec and not view.probes and spec.is_module and spec.backbone == "embedding":
             st.caption("The sentence encoder is loaded on first use: this takes a few seconds, once.")
         if view.truth is not None and view.log.started and is_drawn(view.interpretation) and not active:
             turn.picture(view.log.started.run, view)
             return True
-        if view.truth is not None and not active and turn.is_picked(view):
-            turn.draw_end(view)
+        if not active and turn.draw_end(view):
             return True
         if is_held := self.sealed(view, active):
             self._held(view, active)

@@ -5,11 +5,10 @@ interpreter.
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
-from core.events import CallError
 from core.labs.probe import by_hand, charts
 from core.labs.probe.evaluate import ABSOLUTE, RELATIVE
 from core.labs.probe.functions import source
@@ -27,16 +26,16 @@ from core.runs.library import RunNotFoundError
 from core.sandbox.rewriting import cause
 from core.scene import Curve
 from core.score import Score
-from core.server.quotas import QuotaExceededError
 from core.text.display import count_noun, visible
 from core.text.templates import load
 from pages.components import recordings, session
-from pages.components.run import problems, resume
+from pages.components.run import resume
+from pages.components.session import problems
 from pages.components.tables import PLAIN, table
 from pages.components.text import plain
 from pages.components.throttle import PACE, let_others_draw
 from pages.components.widgets import SHIPPED
-from pages.viewer.component import drawing, stage
+from pages.viewer.component import SketchInput, drawing, stage
 
 # Drawing a function: a person queries a hidden function of numbers a few times and draws its curve. Then the
 # function is shown, with the curves of a robot and of a model beside it. The function of the day is the same for
@@ -74,15 +73,7 @@ def chart(run_id: str, view: ProbeReport) -> Wish | Submission | None:
     """Draw the chart to query and draw on. Returns, once, what the person did there, to be given to the run; None
     otherwise.
     """
-    plot = view.plot()
-    did = drawing(
-        run_id,
-        plot.points if plot else (),
-        calls=len(view.probes),
-        left=calls_left(view),
-        many=by_hand.POINTS,
-        x_ends=PROBED,
-    )
+    did = _draw(run_id, view, calls_left(view))
     try:
         if did.curve is not None:
             return by_hand.submission(did.curve)
@@ -93,18 +84,20 @@ def chart(run_id: str, view: ProbeReport) -> Wish | Submission | None:
     return None
 
 
+def _draw(run_id: str, view: ProbeReport, left: int, **more: Any) -> SketchInput:
+    plot = view.plot()
+    points, calls = plot.points if plot else (), len(view.probes)
+    return drawing(run_id, points, calls=calls, left=left, many=by_hand.POINTS, x_ends=PROBED, **more)
+
+
 # The robot and the model.
 
 
-def let_try(run_id: str, spec: ProbeSpec, model: str) -> None:
+def let_try(spec: ProbeSpec, model: str) -> None:
     """Start a run of an agent on the same function, whose curve will be shown beside the person's."""
-    fields = {**spec.model_dump(), "beside": "", "given": None, "interpreter": "aia", "model": model}
-    try:
-        run = session.runs().start(LAB.name, ProbeSpec.model_validate(fields), session.catalog().get)
-    except (CallError, ValueError, QuotaExceededError) as error:
-        problems(error)
-        return
-    st.query_params[AGAINST] = ",".join([*_against(), run][-MOST:])
+    other = {"beside": "", "given": None, "interpreter": "aia", "model": model}
+    if run := session.begin(LAB, spec.model_copy(update=other)):
+        st.query_params[AGAINST] = ",".join([*_against(), run][-MOST:])
 
 
 def _against() -> list[str]:
@@ -138,16 +131,7 @@ def picture(run_id: str, view: ProbeReport) -> None:
     for (_, other), look in zip(others, LOOKS, strict=False):
         curves += _curve(other, _drawer(other), look)
     st.markdown("#### The function and the drawings", anchors=False)
-    drawing(
-        run_id,
-        plot.points,
-        calls=len(view.probes),
-        left=0,
-        many=by_hand.POINTS,
-        x_ends=PROBED,
-        y_ends=plot.y_ends,
-        curves=curves,
-    )
+    _draw(run_id, view, 0, y_ends=plot.y_ends, curves=curves)
     rows = {HAND: by_hand.tiles(view)} | {_drawer(other): by_hand.tiles(other) for _, other in others if other.truth}
     st.markdown("  \n".join(f"**{plain(name)}** {by_hand.row(found)}" for name, found in rows.items()))
     st.caption(
@@ -158,7 +142,7 @@ def picture(run_id: str, view: ProbeReport) -> None:
     if len(others) < MOST and not any(other.spec and other.spec.model == SHIPPED for _, other in others):
         words = "Let a small local model try too"
         if st.button(words, icon=":material/smart_toy:", key="agent-beside", help="A minute or two."):
-            let_try(run_id, view.spec, SHIPPED)
+            let_try(view.spec, SHIPPED)
             st.rerun()
     if any(session.run(run).active() for run, _ in others):
         _await([run for run, _ in others])
@@ -240,11 +224,10 @@ def function_of(spec: ProbeSpec) -> FindFunction | None:
     return None if function.is_stochastic else function
 
 
-def form(case: ProbeReport) -> Submission | None:
+def form(case: ProbeReport, spec: ProbeSpec) -> Submission | None:
     """Draw a few new texts with three outputs to choose from. Returns the person's answers, once; None otherwise."""
-    spec = case.spec
-    function = function_of(spec) if spec else None
-    if spec is None or function is None or not case.probes:
+    function = function_of(spec)
+    if function is None or not case.probes:
         return None
     offered = by_hand.quiz_items(function, spec.seed, {probe.input for probe in case.probes})
     with st.form("picking"):
@@ -268,17 +251,14 @@ def form(case: ProbeReport) -> Submission | None:
     return by_hand.quiz_submission({text: output for text, output in given.items() if output is not None})
 
 
-def is_picked(view: ProbeReport) -> bool:
-    """Whether the person answered by choosing outputs, and the function can be loaded."""
-    return bool(view.spec and by_hand.picks(view.interpretation) and function_of(view.spec))
-
-
-def draw_end(view: ProbeReport) -> None:
-    """Draw the function, and each choice beside the right output."""
-    assert view.spec is not None and view.truth is not None
-    function = function_of(view.spec)
-    assert function is not None
-    rows = list(by_hand.picked_outputs(function, by_hand.picks(view.interpretation)))
+def draw_end(view: ProbeReport) -> bool:
+    """Draw the function, and each choice beside the right output. Returns whether it did: not if the person did not
+    answer by choosing outputs, or if the function cannot be loaded.
+    """
+    picks = by_hand.picks(view.interpretation)
+    if not picks or view.spec is None or view.truth is None or (function := function_of(view.spec)) is None:
+        return False
+    rows = list(by_hand.picked_outputs(function, picks))
     right = [one == given for _, one, given in rows]
     st.markdown(f"#### {sum(right)} of {len(rows)} picked right", anchors=False)
     st.markdown(f"**The function:** {plain(view.truth.description)}")
@@ -291,6 +271,7 @@ def draw_end(view: ProbeReport) -> None:
     tiles = "".join("■" if hit else "□" for hit in right)
     made = f"{tiles} {sum(right)} of {len(rows)}, {count_noun(len(view.probes), 'call')}"
     st.code(f"Explain Yourself: {view.spec.title}\n{made}", language=None, wrap_lines=True)
+    return True
 
 
 # Every figure of a black box under both parsers, and how figures are written.
@@ -380,30 +361,25 @@ def inputs_of(category: str, text: str) -> tuple[str, ...]:
     return tuple(one.strip() for one in re.split(r"[\n,;]+", text) if one.strip())
 
 
-def turn(run_id: str, case: ProbeReport) -> None:
+def turn(run_id: str, case: ProbeReport, spec: ProbeSpec) -> None:
     """Draw the form for probing by hand, until the reader concludes."""
-    spec = case.spec
-    assert spec is not None
     st.markdown("#### Your turn", anchors=False)
     st.caption(plain(spec.title))
     if not can_be_drawn(spec):
-        _in_words(run_id, case)
+        _in_words(run_id, case, spec)
         return
     st.markdown("We hide a function of numbers. Ask for a few values, then draw its curve.")
     # The chart has a fixed height, so that nothing moves between queries.
     did = chart(run_id, case)
     with st.expander("Type numbers, or answer in words and code", key="in-words"):
-        _in_words(run_id, case)
-    if isinstance(did, Wish):
-        _go_on(run_id, UserInput(case.log.case, did, "wish-{n}"))
-    elif did is not None:
-        let_try(run_id, spec, ROBOT)
-        _go_on(run_id, UserInput(case.log.case, did, "submission"))
+        _in_words(run_id, case, spec)
+    if isinstance(did, Submission):
+        let_try(spec, ROBOT)
+    if did is not None:
+        _go_on(run_id, case, did)
 
 
-def _in_words(run_id: str, case: ProbeReport) -> None:
-    spec = case.spec
-    assert spec is not None
+def _in_words(run_id: str, case: ProbeReport, spec: ProbeSpec) -> None:
     rounds = len(case.wishes)
     left = max(spec.probes - len(case.probes), 0)
     # The same words that an agent reads.
@@ -415,22 +391,20 @@ def _in_words(run_id: str, case: ProbeReport) -> None:
     )
     # Above the results, because the fields would otherwise move with each call.
     if left and rounds < spec.rounds:
-        _probing(run_id, case)
+        _probing(run_id, case, spec)
     else:
         st.info("Your budget is used up. Write down what the function does.", icon=":material/hourglass_empty:")
     tried, conclusion = st.columns([3, 2])
     with conclusion:
-        if (told := form(case)) is not None:
-            _go_on(run_id, UserInput(case.log.case, told, "submission"))
-        _concluding(run_id, case)
+        if (told := form(case, spec)) is not None:
+            _go_on(run_id, case, told)
+        _concluding(run_id, case, spec)
     if case.probes:
         with tried:
             stage("tried", [scene_of(LAB, case)], f"tried-{run_id}")
 
 
-def _probing(run_id: str, case: ProbeReport) -> None:
-    spec = case.spec
-    assert spec is not None
+def _probing(run_id: str, case: ProbeReport, spec: ProbeSpec) -> None:
     label, example = _HINTS[spec.category]
     with st.form("probing", clear_on_submit=True, border=False):
         if spec.category == "numeric":
@@ -443,12 +417,10 @@ def _probing(run_id: str, case: ProbeReport) -> None:
         if not inputs:
             st.warning("Write at least one input.", icon=":material/edit:")
             return
-        _go_on(run_id, UserInput(case.log.case, Wish(inputs=inputs), "wish-{n}"))
+        _go_on(run_id, case, Wish(inputs=inputs))
 
 
-def _concluding(run_id: str, case: ProbeReport) -> None:
-    spec = case.spec
-    assert spec is not None
+def _concluding(run_id: str, case: ProbeReport, spec: ProbeSpec) -> None:
     with st.form("concluding"):
         st.markdown("**What is it?**")
         description = st.text_area("Description", key="description", height=80, placeholder="What the function does")
@@ -478,7 +450,7 @@ def _concluding(run_id: str, case: ProbeReport) -> None:
             return
         code = as_code(code) if code.strip() else ""
         said = Submission(description=description.strip(), domain=domain.strip(), code=code.rstrip(), interval=interval)
-        _go_on(run_id, UserInput(case.log.case, said, "submission"))
+        _go_on(run_id, case, said)
 
 
 def _interval() -> tuple[float | None, float | None] | None:
@@ -494,8 +466,8 @@ def _interval() -> tuple[float | None, float | None] | None:
     return (high, low) if low is not None and high is not None and high < low else (low, high)
 
 
-def _go_on(run_id: str, addition: UserInput) -> None:
-    if resume(run_id, addition):
+def _go_on(run_id: str, case: ProbeReport, said: Wish | Submission) -> None:
+    if resume(run_id, UserInput(case.log.case, said, "wish-{n}" if isinstance(said, Wish) else "submission")):
         # The function answers immediately, unless a model runs it; then the page shows the run in progress.
         with let_others_draw():
             session.run(run_id).wait(3)

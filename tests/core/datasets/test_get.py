@@ -5,7 +5,6 @@ import json
 import os
 import resource
 import shutil
-import threading
 import types
 from collections.abc import Iterator
 
@@ -20,7 +19,7 @@ from core.events import CallError
 from core.labs.probe.functions.numeric import load_numeric
 from core.labs.probe.functions.synthesis import load_strings
 from core.lease import Lease
-from core.models.errors import DiskFullError, DownloadError, DownloadStoppedError
+from core.models.errors import DiskFullError, DownloadError, DownloadStoppedError, failure
 from tests.conftest import SETS
 from tests.support.file_server import FileServer, tarred, zipped
 
@@ -255,9 +254,13 @@ def test_too_little_room_is_said_before_anything_is_written(
 
 def test_stopping_keeps_what_came(server: FileServer) -> None:
     server.files[TARRED] = babi()
-    stop = threading.Event()
+
+    def stopping(done: int, size: int) -> None:
+        if done > 1 << 20:
+            raise failure("stopped", title="bAbI", mb=done / 1e6)
+
     with pytest.raises(DownloadStoppedError, match="bAbI was stopped"):
-        get.get(source("babi"), lambda done, size: stop.set() if done > 1_000_000 else None, stop)
+        get.get(source("babi"), stopping)
     get.get(source("babi"))
     assert server.gets()[1] is not None
 

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from core import entry, home, policy
 from core.datasets import own
-from core.datasets.items import BROKEN, DatasetError, Item, LeftOut
+from core.datasets.items import BROKEN, DatasetError, Item, LeftOut, Loaded
 from core.datasets.registry import require_items
 from core.events import Asked, Event, Recorded
-from core.labs.ask.tasks import AskSpec, cases, loaded
+from core.labs.ask.lab import LAB as ASK
+from core.labs.ask.tasks import AskSpec, cases
 from core.labs.check.tasks import CheckSpec, items_of
 from core.runs.engine import RunIO, RunRequest, execute
 
@@ -104,8 +105,8 @@ def test_every_lab_that_takes_data_sets_takes_such_a_file() -> None:
     write("a.csv", as_csv(ROWS) + "\n,no,12")
     spec = AskSpec(model="control/fickle", dataset="file:a.csv", columns=COLUMNS, limit=13)
     assert len(list(cases(spec))) == 12
-    held = loaded(spec)
-    assert held is not None and held.items == 12 and held.left_out == {BROKEN: 1}
+    held = ASK.dataset_record(spec)
+    assert isinstance(held, Loaded) and held.items == 12 and held.left_out == {BROKEN: 1}
     write("b.jsonl", as_jsonl([
         {"paragraph": "A. B.", "question": "Which?", "choices": ["x", "a"], "answer": "A"},
         {"paragraph": "A. B.", "question": "Who?", "choices": ["one", "one"], "answer": "one"},
@@ -222,7 +223,7 @@ def test_long_cells_are_cut_and_of_very_many_columns_the_first_are_kept_and_the_
     assert isinstance(item, Item) and [key for key, _ in item.extra] == [f"c{number}" for number in range(50)]
     assert {len(text) for _, text in item.extra} == {301} and drawn.dropped == 10
     spec = AskSpec(model="control/fickle", task="strategyqa", dataset=name, columns=COLUMNS)
-    assert (record := loaded(spec)) is not None and "10 more columns are not kept" in record.summary()
+    assert isinstance(record := ASK.dataset_record(spec), Loaded) and "10 more columns are not kept" in record.summary()
 
 
 def test_members_of_objects_that_are_too_many_are_counted_too() -> None:

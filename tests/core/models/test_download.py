@@ -189,14 +189,18 @@ def test_a_part_that_is_whole_or_too_long(hub: Hub, tmp_path: Path, extra: bytes
 
 
 def test_stopping_keeps_what_came(hub: Hub, tmp_path: Path) -> None:
-    stop = threading.Event()
+    def get(one: HubModel, progress: download.Progress) -> Path:
+        def seen(here: int, size: int) -> None:
+            progress(here, size)
+            if here > 2_000_000 and (mine := fetches.get(one.name)):
+                mine.stop.set()
 
-    def progress(here: int, size: int) -> None:
-        if here > 2_000_000:
-            stop.set()
+        return download.download(one, tmp_path, seen)
 
-    with pytest.raises(errors.DownloadStoppedError, match="stopped at 2 MB"):
-        download.download(model(), tmp_path, progress, stop)
+    fetches: Fetches[HubModel] = Fetches(get)
+    begun = fetches.start(model())
+    wait_for(begun)
+    assert isinstance(begun.failure, errors.DownloadStoppedError) and "stopped at 2 MB" in begun.failure.message
     assert (tmp_path / "tiny.gguf.part").stat().st_size > 2_000_000
     assert not (tmp_path / "tiny.gguf").exists()
     assert download.download(model(), tmp_path).read_bytes() == FILE
@@ -324,19 +328,19 @@ def test_a_folder_of_the_hub_is_whole_checked_and_resumed(tmp_path: Path, monkey
     ]
     monkeypatch.setattr(package_data, "weights_of", lambda name: rows)
     model, folder = HubFolder(name="tiny", title="Tiny", repo="ann/tiny", revision="e8c3"), tmp_path / "t"
-    whole, stop, steps = sum(map(len, files.values())), threading.Event(), list[tuple[int, int]]()
+    whole, steps = sum(map(len, files.values())), list[tuple[int, int]]()
 
     def stopping(done: int, size: int) -> None:
         steps.append((done, size))
         if done > 2 << 20:
-            stop.set()
+            raise errors.failure("stopped", title="Tiny", mb=done / 1e6)
 
     with closing(FileServer()) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
         at = {name: f"/ann/tiny/resolve/e8c3/{name}" for name in files}
         hub.files = {at[name]: content for name, content in files.items()}
         with pytest.raises(errors.DownloadStoppedError):
-            download.download_folder(model, folder, stopping, stop)
+            download.download_folder(model, folder, stopping)
         kept = (folder / "model.safetensors.part").stat().st_size
         assert 0 < kept < len(FILE) and not (folder / "vocab.txt").exists()
         assert download.download_folder(model, folder, lambda *step: steps.append(step)) == folder

@@ -30,41 +30,43 @@ def here() -> UsageLedger:
 
 
 def test_five_wrong_codes_are_free_and_then_each_doubles_the_wait(here: UsageLedger, clock: Clock) -> None:
-    assert [here.wrong("10.0.0.1") for _ in range(6)] == [0, 0, 0, 0, 0, 1]
-    assert here.wrong("10.0.0.1") == here.right("10.0.0.1") == 1, "it was not looked at"
+    assert [here.code_typed("10.0.0.1", False) for _ in range(6)] == [0, 0, 0, 0, 0, 1]
+    assert here.code_typed("10.0.0.1", False) == here.code_typed("10.0.0.1", True) == 1, "it was not looked at"
     assert here.wait("10.0.0.2") == 0
     for expected in (*(2.0**n for n in range(1, 10)), 900, 900):
         clock.now += here.wait("10.0.0.1")
-        assert here.wrong("10.0.0.1") == 0 and here.wait("10.0.0.1") == expected
+        assert here.code_typed("10.0.0.1", False) == 0 and here.wait("10.0.0.1") == expected
     clock.now += 900
-    assert here.right("10.0.0.1") == 0
-    assert [here.wrong("10.0.0.1") for _ in range(6)] == [0, 0, 0, 0, 0, 1]
+    assert here.code_typed("10.0.0.1", True) == 0
+    assert [here.code_typed("10.0.0.1", False) for _ in range(6)] == [0, 0, 0, 0, 0, 1]
     clock.now += 3600
     assert here.wait("10.0.0.1") == 0
-    assert [here.wrong("10.0.0.1") for _ in range(6)] == [0, 0, 0, 0, 0, 1], "an hour later they are forgotten"
+    assert [here.code_typed("10.0.0.1", False) for _ in range(6)] == [0, 0, 0, 0, 0, 1], (
+        "an hour later they are forgotten"
+    )
 
 
 def test_wrong_codes_of_all_addresses_count_together_whoever_types_a_right_one(here: UsageLedger, clock: Clock) -> None:
     looked = 0
     for number in range(1000):
-        looked += here.wrong(f"address-{number}") == 0
-        here.right("of a participant")
+        looked += here.code_typed(f"address-{number}", False) == 0
+        here.code_typed("of a participant", True)
     assert looked == 100
     for expected in (2, 4, 8, 15, 15):
         clock.now += here.wait("somebody else")
-        assert here.wrong(f"address-{clock.now}") == 0 and here.wait("somebody else") == expected
+        assert here.code_typed(f"address-{clock.now}", False) == 0 and here.wait("somebody else") == expected
 
 
 @pytest.mark.parametrize("jump", [-1e9, -3600, 1e9])
 def test_a_clock_that_is_set_keeps_nobody_waiting_longer(here: UsageLedger, clock: Clock, jump: float) -> None:
     for _ in range(8):
-        here.wrong("10.0.0.1")
+        here.code_typed("10.0.0.1", False)
         clock.now += 1
     before = here.wait("10.0.0.1")
     clock.now += jump
     assert here.wait("10.0.0.1") <= max(before, 8)
     clock.now += 8
-    assert here.right("10.0.0.1") == 0
+    assert here.code_typed("10.0.0.1", True) == 0
 
 
 def test_a_visitor_s_tabs_are_numbered_as_they_were_opened(here: UsageLedger) -> None:

@@ -164,11 +164,11 @@ def _part(text: str) -> str:
 
 def _loose_pair(text: str) -> CounterfactualPair | None:
     context = RE.context.search(text)
-    first = RE.first_response.search(text, context.end() if context else 0)
+    begins = context.end() if context else 0
+    first = RE.first_response.search(text, begins)
     second = RE.second_response.search(text, first.end()) if first else None
     if not first or not second:
         return None
-    begins = context.end() if context else 0
     return CounterfactualPair(
         context=text[begins : first.start()],
         response_1=text[first.end() : second.start()],
@@ -184,16 +184,13 @@ def pair(text: str) -> CounterfactualPair | None:
     """
     spoke = spoken(text)
     values = [keyed(spoke, keys) for keys in _PAIR_KEYS]
-    if all(isinstance(value, str) and value for value in values):
-        parsed: CounterfactualPair | None = CounterfactualPair(
-            context=values[0], response_1=values[1], response_2=values[2]
-        )
-    else:
+    if not all(isinstance(value, str) and value for value in values):
         parsed = paper.pair(spoke) or _loose_pair(spoke)
-    if parsed is None:
-        return None
-    rest = parsed.response_2
+        if parsed is None:
+            return None
+        values = list(dict(parsed).values())
+    post, first, rest = values
     if after := RE.after_pair.search(rest, 1):
         rest = rest[: after.start()]
-    parts = [_part(part) for part in (parsed.context, parsed.response_1, rest)]
+    parts = [_part(part) for part in (post, first, rest)]
     return CounterfactualPair(context=parts[0], response_1=parts[1], response_2=parts[2]) if all(parts) else None

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -116,9 +116,9 @@ class FindFunction(Frozen):
         return None
 
     @property
-    @abstractmethod
     def is_stochastic(self) -> bool:
         """Whether two calls with one input may differ."""
+        return False
 
     @abstractmethod
     def describe(self) -> str:
@@ -196,6 +196,11 @@ def read_json(path: Path) -> Any:
         raise BenchmarkError(f"{path} cannot be read") from None
 
 
+def read_entries(find_dir: Path, file: str, build: Callable[[Any], tuple[str, T]]) -> dict[str, T]:
+    """Return what `build` makes of each entry of a file. Raises BenchmarkError as `read_json` and `rebuilt` do."""
+    return rebuilt(read_json(find_dir / file), file, build)
+
+
 def rebuilt(entries: Any, file: str, build: Callable[[Any], tuple[str, T]]) -> dict[str, T]:
     """Return what `build` makes of each of the `entries` of `file`, by id. Raises BenchmarkError with the name of an
     entry that does not have the published layout.
@@ -209,3 +214,18 @@ def rebuilt(entries: Any, file: str, build: Callable[[Any], tuple[str, T]]) -> d
             raise BenchmarkError(f"{file}: the entry of {name} cannot be read ({error!r})") from error
         made[id] = thing
     return made
+
+
+def published_modules(
+    find_dir: Path, category: Category, kind: Callable[..., T], keys: Mapping[str, str]
+) -> dict[str, T]:
+    """Return the published functions of entities or relations by id ("f00000"…), each a `kind` with these fields from
+    those `keys` of its entry. Raises BenchmarkError for anything that does not have the published layout.
+    """
+
+    def function(entry: Any) -> tuple[str, T]:
+        id, exemplars = Path(entry["dir"]).name, tuple(word.strip() for word in entry["initial"])
+        concepts = {field: entry[key].strip() if entry[key] else None for field, key in keys.items()}
+        return id, kind(id=id, exemplars=exemplars, **concepts)
+
+    return read_entries(find_dir, f"neurons_{category}/data.json", function)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ....events import Frozen
 from ....package_data import table
-from .base import Category, FindFunction, read_json, rebuilt
+from .base import Category, FindFunction, published_modules
 from .relations import normal
 
 # Whether a box agrees with its own stated truth: one rule for subjects and facts.
@@ -104,10 +104,6 @@ class EntityFunction(FindFunction):
         return {"concept1": self.concept1, "concept2": self.concept2}
 
     @property
-    def is_stochastic(self) -> bool:
-        return False
-
-    @property
     def names(self) -> tuple[str, ...]:
         """One or two concepts."""
         return (self.concept1,) if self.concept2 is None else (self.concept1, self.concept2)
@@ -133,22 +129,11 @@ class EntityFunction(FindFunction):
 
 
 def published_entities(find_dir: Path) -> dict[str, EntityFunction]:
-    """Return the 200 published entity functions by id ("f00000"…). `find_dir` holds `neurons_entities/data.json`.
-
-    Raises BenchmarkError for anything that does not have the published layout.
+    """Return the 200 published entity functions by id. `find_dir` holds `neurons_entities/data.json`. Raises
+    BenchmarkError as `published_modules` does.
     """
-
-    def function(entry: Any) -> tuple[str, EntityFunction]:
-        id = Path(entry["dir"]).name
-        return id, EntityFunction(
-            id=id,
-            concept1=entry["concept1"].strip(),
-            concept2=entry["concept2"].strip() if entry["concept2"] else None,
-            exemplars=tuple(word.strip() for word in entry["initial"]),
-        )
-
-    file = "neurons_entities/data.json"
-    return rebuilt(read_json(find_dir / file), file, function)
+    keys = {"concept1": "concept1", "concept2": "concept2"}
+    return published_modules(find_dir, "entities", EntityFunction, keys)
 
 
 def draw_entity(seed: int, *, kind: EntityKind | None = None, sensitive: bool = False) -> EntityFunction:

@@ -86,32 +86,6 @@ def sample_parameters(name: str, rng: np.random.Generator, rules: Rules) -> Para
     return {parameter: drawn[parameter] for parameter in draws}
 
 
-def values(name: str, x: Numbers, parameters: Parameters, rules: Rules) -> Numbers:
-    """Return the values of the atom `name` at `x`, by the script that `rules` name. Shape of `x`."""
-    p = parameters
-    if rules == "paper":
-        p = _as_scripted(name, parameters)
-        # For the root of a negative number the paper rules use Python's complex one, and the updated rules call it
-        # undefined.
-        if name == "root" and p["degree"] != 1 and np.any(x < 0):
-            x = x.astype(complex)
-    return np.asarray(_VALUES[name](x, p))
-
-
-def formula(name: str, parameters: Parameters, rules: Rules) -> str:
-    """Return the atom `name` as a formula of x, with its parameters filled in."""
-    kind = ATOMS[name]
-    p: dict[str, Any] = _as_scripted(name, parameters) if rules == "paper" else {**parameters}
-    if name == "polynomial":
-        p = {"coefficients": _series(p["coefficients"])}
-    if name == "rational":
-        p = {part: _series(coefficients[::-1]) for part, coefficients in p.items()}
-    if name == "rectangle":
-        p["half"] = p["width"] / 2
-    template = kind.paper_formula if rules == "paper" and kind.paper_formula else kind.formula
-    return template.format(**p)
-
-
 def _as_scripted(name: str, p: Parameters) -> Parameters:
     """Return the parameters with which the authors' script computes: the arguments of waves are shifted by one
     position, so that the "phase" is the period, and `absolute` loses its bias (docs/measuring.md §4.1).
@@ -250,11 +224,27 @@ class Atom(Frozen):
 
     def values(self, x: Numbers, rules: Rules) -> Numbers:
         """Return the atom's values at `x`, by the script that `rules` name. Shape of `x`."""
-        return values(self.name, x, self.parameters, rules)
+        p = self.parameters
+        if rules == "paper":
+            p = _as_scripted(self.name, p)
+            # For the root of a negative number the paper rules use Python's complex one, and the updated rules call it
+            # undefined.
+            if self.name == "root" and p["degree"] != 1 and np.any(x < 0):
+                x = x.astype(complex)
+        return np.asarray(_VALUES[self.name](x, p))
 
     def formula(self, rules: Rules) -> str:
         """Return the atom as a formula of x, with its parameters filled in."""
-        return formula(self.name, self.parameters, rules)
+        kind = ATOMS[self.name]
+        p: dict[str, Any] = _as_scripted(self.name, self.parameters) if rules == "paper" else {**self.parameters}
+        if self.name == "polynomial":
+            p = {"coefficients": _series(p["coefficients"])}
+        if self.name == "rational":
+            p = {part: _series(coefficients[::-1]) for part, coefficients in p.items()}
+        if self.name == "rectangle":
+            p["half"] = p["width"] / 2
+        template = kind.paper_formula if rules == "paper" and kind.paper_formula else kind.formula
+        return template.format(**p)
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -265,6 +255,11 @@ def interval(low: float | None, high: float | None) -> str:
     if left is None:
         return "everywhere" if right is None else f"below {right}"
     return f"above {left}" if right is None else f"between {left} and {right}"
+
+
+def with_infinite(low: float | None, high: float | None) -> tuple[float, float]:
+    """Return the two ends of an interval; an open end (None) is infinite."""
+    return (-np.inf if low is None else low, np.inf if high is None else high)
 
 
 class Noise(Frozen):
@@ -324,11 +319,7 @@ class Corruption(Frozen):
 
     def interval(self) -> tuple[float, float]:
         """Return its two ends; an open end is infinite."""
-        return (-np.inf if self.low is None else self.low, np.inf if self.high is None else self.high)
-
-    def describe(self) -> str:
-        """Return the corrupted part in words, such as "between 8 and 18"."""
-        return interval(self.low, self.high)
+        return with_infinite(self.low, self.high)
 
 
 class NumericFunction(FindFunction):
@@ -421,7 +412,9 @@ class NumericFunction(FindFunction):
         """
         x = np.asarray(x, float)
         y = self.clean(x) + (0.0 if self.noise is None else self.noise.mean(self.rules))
-        return y if self.corruption is None else np.where(self._corrupts(x), self.corruption.mean, y)
+        return (
+            y if self.corruption is None else np.where(self.corruption.covers(x, self.rules), self.corruption.mean, y)
+        )
 
     def observe(self, x: Numbers, rng: np.random.Generator) -> Numbers:
         """Return observations at all of `x`, with noise and corruption sampled from `rng`. Shape of `x`; NaN where
@@ -433,7 +426,7 @@ class NumericFunction(FindFunction):
             y = y + self.noise.sample(x.shape, rng, self.rules)
         if self.corruption is not None:
             drawn = rng.normal(self.corruption.mean, self.corruption.sd, x.shape)
-            y = np.where(self._corrupts(x), drawn, y)
+            y = np.where(self.corruption.covers(x, self.rules), drawn, y)
         return y
 
     def __call__(self, x: float, rng: np.random.Generator) -> float | complex:
@@ -459,7 +452,8 @@ class NumericFunction(FindFunction):
         if self.noise is not None:
             sentences.append(f"Each observation carries {self.noise.describe(self.rules)}")
         if self.corruption is not None:
-            sentences.append(f"The values {self.corruption.describe()} are random around {self.corruption.mean:.4g}")
+            where = interval(self.corruption.low, self.corruption.high)
+            sentences.append(f"The values {where} are random around {self.corruption.mean:.4g}")
         return ". ".join(sentences) + "."
 
     def _network(self, formula: str) -> list[str]:
@@ -481,10 +475,6 @@ class NumericFunction(FindFunction):
         if self.operation is None:
             return parts[0]
         return parts[0] + parts[1] if self.operation == "sum" else parts[0] * parts[1]
-
-    def _corrupts(self, x: Numbers) -> Numbers:
-        assert self.corruption is not None
-        return self.corruption.covers(x, self.rules)
 
     def _is_bare_sign(self, atom: Atom) -> bool:
         copied = not self._is_network and (self.operation is not None or self.is_stochastic)

@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Field
 
 from ....events import Frozen
 from ....package_data import table
-from .base import Category, FindFunction, UndefinedInputError, read_json, rebuilt
+from .base import Category, FindFunction, UndefinedInputError, published_modules
 
 # When two pieces of text say the same word, and when they say the same answer.
 
@@ -182,10 +182,6 @@ class RelationFunction(FindFunction):
         return {"concept1": self.concept1, "concept2": self.concept2, "exception": self.exception}
 
     @property
-    def is_stochastic(self) -> bool:
-        return False
-
-    @property
     def relation(self) -> Relation | None:
         """Our facts for it; None for a relation that is not one of the 25."""
         return relations().get((self.concept1, self.concept2))
@@ -233,24 +229,11 @@ class RelationFunction(FindFunction):
 
 
 def published_relations(find_dir: Path) -> dict[str, RelationFunction]:
-    """Return the 75 published relation functions by id ("f00000"…). `find_dir` holds `neurons_relations/data.json`.
-
-    The field of the exception is spelt `exeption` there. Raises BenchmarkError for anything that does not have that
-    layout.
+    """Return the 75 published relation functions by id. `find_dir` holds `neurons_relations/data.json`, where the field
+    of the exception is spelt `exeption`. Raises BenchmarkError as `published_modules` does.
     """
-
-    def function(entry: Any) -> tuple[str, RelationFunction]:
-        id = Path(entry["dir"]).name
-        return id, RelationFunction(
-            id=id,
-            concept1=entry["concept1"].strip(),
-            concept2=entry["concept2"].strip(),
-            exception=entry["exeption"].strip() if entry["exeption"] else None,
-            exemplars=tuple(word.strip() for word in entry["initial"]),
-        )
-
-    file = "neurons_relations/data.json"
-    return rebuilt(read_json(find_dir / file), file, function)
+    keys = {"concept1": "concept1", "concept2": "concept2", "exception": "exeption"}
+    return published_modules(find_dir, "relations", RelationFunction, keys)
 
 
 def draw_relation(seed: int, *, kind: RelationKind | None = None) -> RelationFunction:

@@ -169,10 +169,6 @@ class PairsFunction(FindFunction):
     def parameters(self) -> dict[str, Any]:
         return {"pairs": dict(self.pairs)}
 
-    @property
-    def is_stochastic(self) -> bool:
-        return False
-
     def describe(self) -> str:
         pairs = "One pair that was" if len(self.pairs) == 1 else f"{len(self.pairs)} pairs that were"
         return f"{pairs} typed in; other inputs have no value."
@@ -374,10 +370,8 @@ def names_of(spec: ProbeSpec) -> Iterator[str]:
     """
     if spec.own:
         yield OWN
-    elif spec.function:
-        yield spec.function.replace("/", "-")
-    elif spec.functions:
-        yield from (name.replace("/", "-") for name in spec.functions)
+    elif spec.function or spec.functions:
+        yield from (name.replace("/", "-") for name in spec.functions or (spec.function,))
     elif spec.is_category:
         ids = sorted(published_ids(spec.category, str(spec.find_dir)))
         places = np.random.default_rng([spec.seed, _CHOICE]).permutation(len(ids))[: spec.limit]
@@ -431,12 +425,13 @@ def by_id(category: Category, id: str, find_dir: Path | None) -> FindFunction:
             f"{id!r} is not the name of a drawn function. If it is one of the published set, name the folder that "
             "holds numeric/ and strings/ (--find-dir)."
         )
+    ids = published_ids(category, str(find_dir))
+    if id not in ids:
+        known = f"{min(ids)} to {max(ids)}" if ids else "none"
+        raise BenchmarkError(f"The published {category} functions are {known}; there is no {id!r}.")
     if category == "strings":
         return _published_string(str(find_dir), id)
-    known = published(category, str(find_dir))
-    if id not in known:
-        raise BenchmarkError(f"The published {category} functions are {_range(known)}; there is no {id!r}.")
-    return known[id]
+    return published(category, str(find_dir))[id]
 
 
 def _ours(category: Category, id: str, match: re.Match[str]) -> FindFunction:
@@ -485,17 +480,10 @@ def published_strings(find_dir: str) -> dict[str, StringTask]:
 def _published_string(find_dir: str, id: str) -> FindFunction:
     from .synthesis import string_function
 
-    known = published_strings(find_dir)
-    if id not in known:
-        raise BenchmarkError(f"The published strings functions are {_range(known)}; there is no {id!r}.")
-    function = string_function(known[id])
+    function = string_function(published_strings(find_dir)[id])
     if function is None:
         raise BenchmarkError(f"No function of one or two steps gives the recorded pairs of {id}, so it cannot be run.")
     return function
-
-
-def _range(known: dict[str, FindFunction] | dict[str, StringTask]) -> str:
-    return f"{min(known)} to {max(known)}" if known else "none"
 
 
 def brought(category: Category, kind: OwnKind, text: str) -> FindFunction:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ....events import Frozen
-from .base import read_json, rebuilt
+from .base import read_entries, read_json
 from .string_atoms import WORDS, rotate_at
 from .strings import NEVER_INNER, STRING_ATOMS, TRIED, StringAtom, StringFunction
 
@@ -262,8 +262,7 @@ def load_strings(find_dir: Path) -> dict[str, StringTask]:
             correct=correct,
         )
 
-    file = "strings/unit_test_data.json"
-    return rebuilt(read_json(find_dir / file), file, task)
+    return read_entries(find_dir, "strings/unit_test_data.json", task)
 
 
 _QUOTED = re.compile(r"[\"'“`]([A-Za-z]{1,5})[\"'”`]")

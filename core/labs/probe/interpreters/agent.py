@@ -144,10 +144,10 @@ class _Dialogue:
     def parts(self, answered: Answered) -> parse.Parts:
         """Return the parts of a conclusion in its last message; empty ones if that was cut."""
         text = readable(answered, "repaired", self.asked)
-        return parse.interpretation_in_fields(text or "", self.spec, self.asked, "repaired")
+        return parse.interpretation(text or "", "repaired", self.asked)
 
     def is_final(self, text: str, rules: Rules = "repaired") -> bool:
-        return parse.is_final_in_fields(text, self.spec, self.asked, rules)
+        return parse.is_final(text, rules, self.asked)
 
     def concluded(self, answered: Answered, trouble: str = "") -> Conclusion:
         cut = answered.cut_note if readable(answered, "repaired", self.asked) is None else ""

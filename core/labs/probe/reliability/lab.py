@@ -57,19 +57,12 @@ class ReliabilitySpec(Spec):
     """
 
     seed: int = Field(default=0, ge=0)
-    title: str = ""
+    title: str = "Can the entity functions be trusted?"
     backbone: Backbone = "table"
     model: str = ""
     concepts: int = Field(default=16, ge=2, le=140)
     words: int = Field(default=5, ge=1, le=20)
     across: bool = True
-
-    @model_validator(mode="before")
-    @classmethod
-    def _filled(cls, given: object) -> object:
-        if isinstance(given, dict) and not given.get("title"):
-            return {**given, "title": "Can the entity functions be trusted?"}
-        return given
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -105,21 +98,10 @@ class Reliability(Frozen):
             raise ValueError("there is not one value a word")
         return self
 
-    def of_concept(self, name: str) -> list[float]:
-        """Return the values for the words of `name`, without missing ones."""
+    def outputs(self, kind: Kind) -> list[float]:
+        """Return the outputs for the concept's own words ("same") or for words of others, without missing values."""
         pairs = zip(self.of, self.values, strict=True)
-        return [value for of, value in pairs if of == name and value is not None]
-
-    @property
-    def same(self) -> list[float]:
-        """The outputs for the concept's own words, without missing values."""
-        return self.of_concept(self.concept)
-
-    @property
-    def random(self) -> list[float]:
-        """The outputs for words of other concepts, without missing values."""
-        pairs = zip(self.of, self.values, strict=True)
-        return [value for of, value in pairs if of != self.concept and value is not None]
+        return [one for of, one in pairs if one is not None and (of == self.concept) == (kind == "same")]
 
     def asked(self, kind: Kind) -> int:
         """Return how many outputs were asked for."""
@@ -184,21 +166,16 @@ class ReliabilityReport(Report):
         return trials
 
     @property
-    def lost(self) -> str | None:
-        """The error because of which there are no values; None if there was none."""
-        return next((drop.detail for drop in self.log.drops if drop.reason == "error" and not drop.item), None)
-
-    @property
     def outcome(self) -> str:
         """It is selective, weak, not selective, too few, no values, failed or waiting; the same for both rulesets."""
         if self.reliability is None:
-            return "failed" if self.lost is not None or self.log.status == "failed" else "waiting"
+            return "failed" if self.lost_to is not None or self.log.status == "failed" else "waiting"
         return _judge_concepts([self.reliability], self.spec)[0]
 
     def sentences(self) -> list[str]:
         """Return in a sentence whether one concept's function can be trusted."""
         if self.reliability is None:
-            return [f"It gave no values: {self.lost}" if self.lost else "Not judged yet."]
+            return [f"It gave no values: {self.lost_to}" if self.lost_to else "Not judged yet."]
         return [_judge_concepts([self.reliability], self.spec)[1]]
 
     def method(self) -> str:
@@ -215,9 +192,6 @@ class ReliabilityReport(Report):
         ways = dict.fromkeys(self.reliability.how) if self.reliability else ()
         if said := [HOW[how] for how in ways if how in HOW]:
             yield Part(label="Values are read", text=", or ".join(said))
-
-    def claim(self) -> None:
-        """There is no explanation."""
 
     def cards(self) -> Iterator[Card]:
         """Yield a card for each word."""
@@ -282,7 +256,7 @@ class ReliabilityRun:
 
 def values_of(concepts: Sequence[Reliability], kind: Kind) -> list[float]:
     """Return all outputs of one kind that have a value, over all functions."""
-    return [value for one in concepts for value in (one.same if kind == "same" else one.random)]
+    return [value for one in concepts for value in one.outputs(kind)]
 
 
 def _mean(values: Sequence[float]) -> float | None:

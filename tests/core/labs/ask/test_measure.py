@@ -93,11 +93,11 @@ def stub_spec(**changes: object) -> AskSpec:
 def test_a_control_has_the_precision_that_its_world_says(robot: str, question: str, method: str) -> None:
     run, view, _ = play(AskSpec(question=question, model=robot, method=method))
     texts = [row.counterfactual.text for row in view.counted_rows() if row.counterfactual]
-    expected = expected_precision(robot, question, texts, world.load())
+    matches, simulatable = expected_precision(robot, question, texts, world.load())
     for rules in ("paper", "repaired"):
         score = run.score("precision", rules)
         assert score is not None and score.of == 10
-        assert (score.n, score.value) == (expected.simulatable, expected.matches / expected.simulatable)
+        assert (score.n, score.value) == (simulatable, matches / simulatable)
         if robot == "control/steadfast":
             assert score.value == 1
     assert run.status == "completed" and run.failures == []
@@ -235,7 +235,7 @@ def test_the_readers_precision_is_about_the_drawn_rows_alone() -> None:
     by_hand = ("Can an ostrich fly?", "Can a kakapo fly?")
     spec = AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=3, extra=by_hand)
     _, view, events = play(spec)
-    assert view.reader_precision().n == 0, "nobody has guessed"
+    assert view.mine.n == 0, "nobody has guessed"
 
     def guesses(right: bool, items: list[str]) -> list[Event]:
         said = {item: row.answer.repaired for item, row in view.rows.items() if item in items and row.answer}
@@ -252,13 +252,13 @@ def test_the_readers_precision_is_about_the_drawn_rows_alone() -> None:
     for right, value in ((True, 1.0), (False, 0.0)):
         said = [*guesses(right, drawn), *guesses(not right, hand)]
         case = heard(events, said)
-        mine = case.reader_precision()
+        mine = case.mine
         assert (mine.value, mine.n, mine.of) == (value, len(drawn), len(drawn))
         counting = [row for row in case.counted_rows() if row.counts]
         mine, theirs = case.against_reader()
         assert counting and (mine.value, mine.n, theirs.n) == (value, len(counting), len(counting))
         assert theirs.hits == sum(row.outcome == "as expected" for row in counting)
-    only_by_hand = heard(events, guesses(True, hand)).reader_precision()
+    only_by_hand = heard(events, guesses(True, hand)).mine
     assert (only_by_hand.value, only_by_hand.n, only_by_hand.of) == (None, 0, 0)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.labs.ask import parse
-from core.labs.ask.parse import Pair
+from core.labs.ask.records import CounterfactualPair as Pair
 from tests.support.chance import tenth
 
 # Original parser: what the authors' scripts do

@@ -32,7 +32,7 @@ def mass(hits: int, n: int, share: float) -> float:
 def red(misses: float, n: int, wrong: int, of: int = LONG) -> float:
     """How often `n` predictions that each miss at a rate are red after a test with so many wrong."""
     limit = gain_controls.limit("m", examined(wrong, of))
-    return math.fsum(mass(k, n, misses) for k in range(n + 1) if baselines.misses(k, n, limit).are_too_many)
+    return math.fsum(mass(k, n, misses) for k in range(n + 1) if baselines.Misses(k, n, limit).are_too_many)
 
 
 @pytest.mark.parametrize("n", [6, 10, 20, SINGLE, 60])

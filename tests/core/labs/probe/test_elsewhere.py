@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from core.labs.probe.controls import worthless
-from core.labs.probe.functions.numeric import GRID, Corruption, NumericFunction, interval
+from core.labs.probe.functions.numeric import GRID, Atom, Corruption, NumericFunction, interval
 from core.labs.probe.functions.source import load
 from core.labs.probe.lab import LAB
 from core.labs.probe.report import ProbeReport
@@ -124,4 +124,6 @@ def test_a_range_is_written_in_one_rounding() -> None:
         "above 2",
         "everywhere",
     )
-    assert "between 57.9 and 75.8" in Corruption(low=57.9, high=75.757, mean=1).describe()
+    corruption = Corruption(low=57.9, high=75.757, mean=1)
+    corrupted = NumericFunction(id="x", atoms=(Atom(name="ceil"),), corruption=corruption)
+    assert "The values between 57.9 and 75.8 are random" in corrupted.describe()

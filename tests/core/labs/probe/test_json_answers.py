@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from core.events import Answered, Asked, Event
 from core.labs.probe import parse, prompts
+from core.labs.probe.functions.base import CATEGORIES
 from core.labs.probe.tables import otherwise
 from core.labs.probe.tasks import ProbeSpec, asks
 from core.models import local
@@ -155,8 +156,9 @@ def test_paper_rules_cannot_ask_by_fields() -> None:
 
 
 def test_each_category_has_the_parts_that_its_prompt_asks_for() -> None:
-    for category, parts in prompts.PARTS.items():
-        asked = parse.of_interpreter(ProbeSpec(category=category, answers="schema", model="m"))  # type: ignore[arg-type]
+    for category in CATEGORIES:
+        spec = ProbeSpec(category=category, answers="schema", model="m")
+        asked, parts = parse.of_interpreter(spec), prompts.parts(spec)
         assert asked and [f"[{name.upper()}]" for name in asked["properties"]] == parts.replace(" and", ",").split(", ")
 
 

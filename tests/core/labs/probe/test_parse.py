@@ -223,7 +223,7 @@ def test_a_final_answer_in_markdown_is_read_by_repaired_rules():
     assert parsed.description == "It doubles its input."
     assert parsed.domain.startswith("Corrupted between")
     assert parsed.code == "def f(x):\n    return 2 * x"
-    assert "def" not in parsed.for_evaluator
+    assert "def" not in parsed.told
 
 
 def test_a_final_answer_as_the_paper_wants_it_is_read_the_same_by_both():
@@ -252,9 +252,9 @@ def test_paper_rules_keep_the_whole_message_without_a_space_after_the_colon():
 )
 def test_what_an_evaluator_reads(text: str, paper: str, repaired: str) -> None:
     """The authors' evaluator sees the description up to the domain, and none of the code."""
-    assert interpretation(text, "paper").for_evaluator == paper
+    assert interpretation(text, "paper").told == paper
     if "CODE]: x =" not in text:
-        assert interpretation(text, "repaired").for_evaluator == repaired
+        assert interpretation(text, "repaired").told == repaired
 
 
 def test_code_without_a_fence():

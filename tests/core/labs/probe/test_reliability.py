@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from core.events import Event, Model, Scored
 from core.labs.probe.functions.entities import concepts
-from core.labs.probe.reliability.lab import LAB, ReliabilityRun, ReliabilitySpec, sample, verdict
+from core.labs.probe.reliability.lab import LAB, Reliability, ReliabilityRun, ReliabilitySpec, sample, verdict
 from core.models.catalog import Catalog
 from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import Transcript, transcript
@@ -72,7 +72,8 @@ def test_the_embedding_backbone_is_as_reliable_as_it_says() -> None:
     print(f"same {same:.3f}, random {random:.3f}")
     assert same > 0.85 and random < 0.15
     for one in report.concepts:
-        assert len(one.same) == len(one.random) == 10 and np.mean(one.same) > np.mean(one.random)
+        same, random = one.outputs("same"), one.outputs("random")
+        assert len(same) == len(random) == 10 and np.mean(same) > np.mean(random)
         assert not set(one.words[10:]) & set(concepts()[one.concept].words)
 
 
@@ -80,7 +81,11 @@ def test_functions_are_selective() -> None:
     """Figure A4 on a sample: each function answers most to its own concept's words."""
     report, _ = play(ReliabilitySpec(backbone="embedding", concepts=8))
     names = [one.concept for one in report.concepts]
-    matrix = np.array([[np.mean(one.of_concept(name)) for name in names] for one in report.concepts])
+
+    def mean(one: Reliability, name: str) -> np.floating:
+        return np.mean([value for of, value in zip(one.of, one.values, strict=True) if of == name])  # type: ignore[list-item]
+
+    matrix = np.array([[mean(one, name) for name in names] for one in report.concepts])
     assert names == sample(ReliabilitySpec(concepts=8)) and matrix.shape == (8, 8)
     assert (matrix.argmax(axis=1) == np.arange(8)).all() and (matrix.argmax(axis=0) == np.arange(8)).all()
     assert report.mean("same") == pytest.approx(matrix.diagonal().mean())
@@ -115,7 +120,7 @@ def test_outputs_without_a_value_are_counted_out() -> None:
     with StubServer(lambda body: "1" if own in body["messages"][-1]["content"] else "who knows") as server:
         report, _ = play(spec, stub_catalog(server))
     first = report.concepts[0]
-    assert first.same == [1.0] and first.random == []
+    assert first.outputs("same") == [1.0] and first.outputs("random") == []
     assert first.problems[1].startswith("the module wrote 'who knows', neither 0 nor 1; 0 and 1 together have")
     assert verdict(report) == "Only 2 of 8 answers could be read: too few to tell."
     unread = [drop for drop in report.transcript.drops if drop.reason == "unparsed"]

@@ -34,7 +34,7 @@ def test_each_word_is_a_card_and_its_own_come_first(across: bool) -> None:
         assert (card.mark == "kept") == (card.said == card.expects[0].value)
         assert (float(card.text) >= 0.5) == (card.said == "1")
     assert [panel.answer for panel in scene.panels] == [
-        f"{sum(values) / len(values):.2f} on average" for values in (one.same, one.random)
+        f"{sum(values) / len(values):.2f} on average" for values in (one.outputs("same"), one.outputs("random"))
     ]
     assert scene.verdict and scene.verdict.mark is None and scene.verdict.bars == ()
     assert [screen.shows for screen in scene.screens][-4:] == ["tiles", "panel", "panel", "verdict"]

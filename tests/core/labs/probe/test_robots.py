@@ -77,7 +77,7 @@ def test_sentence_vectors_seldom_take_what_tells_nothing_for_a_description_of_fa
 @pytest.mark.parametrize("robot", worthless().values(), ids=list(worthless()))
 @pytest.mark.parametrize("category", ["entities", "relations"])
 def test_none_is_judged_by_the_text_that_it_is_compared_with(category: str, robot: WorthlessProbe) -> None:
-    read = parse.interpretation(robot.conclude(category), "repaired").for_evaluator
+    read = parse.interpretation(robot.conclude(category), "repaired").told
     assert len(words(read)) > 5
     for about, text in telling_nothing(category).items():
         assert not words(read) & words(text), about
