@@ -70,11 +70,11 @@ def find(run_id: str, *folders: Path | None) -> Path | None:
     """Return the run's journal from the first of the folders that has it, as a file or in its archives. None if no
     folder has it, if it `is_blank`, or if the name leads out of the folder.
     """
-    for folder in folders:
-        path = folder / f"{run_id}.jsonl" if folder else None
+    for folder in filter(None, folders):
+        path = path_for(folder, run_id)
         # Some names are invalid for the file system.
         with contextlib.suppress(OSError, ValueError):
-            if path is not None and folder is not None and path.parent == folder:
+            if path.parent == folder:
                 if path.is_file() and not is_blank(path):
                     return path
                 if (there := home.unpacked_folder(folder)) is not None and (there / path.name).is_file():

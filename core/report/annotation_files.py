@@ -37,8 +37,6 @@ _JOIN = ":::"
 _NOT_CHOSEN = {"", "false", "0", "none", "nan", "null"}
 """What a cell of Potato's holds if the label was not chosen, in lower case."""
 
-PROLIFIC = ("Submission id", "Participant id", "Status", "Started at", "Completed at", "Time taken", "Completion code")
-
 _OURS: dict[str, Status] = {
     "APPROVED": "completed",
     "AWAITING REVIEW": "completed",
@@ -100,16 +98,16 @@ def prolific(state: AnnotationState, task: AnnotationTask, shown: Mapping[str, S
     made: Rows = []
     for person in _people(state, simulated):
         ended = max(person.answered.values(), default=None) if person.status else None
-        cells = (
-            *(person.entered.session, person.entered.participant, _THEIRS[person.status]),
-            *(f"{person.began:%Y-%m-%dT%H:%M:%SZ}", f"{ended:%Y-%m-%dT%H:%M:%SZ}" if ended else ""),
-            str(round((ended - person.began).total_seconds())) if ended else "",
-            state.made.completion if person.status == "completed" else "",
-        )
         tested = person.tested
         made.append(
             {
-                **dict(zip(PROLIFIC, cells, strict=True)),
+                "Submission id": person.entered.session,
+                "Participant id": person.entered.participant,
+                "Status": _THEIRS[person.status],
+                "Started at": f"{person.began:%Y-%m-%dT%H:%M:%SZ}",
+                "Completed at": f"{ended:%Y-%m-%dT%H:%M:%SZ}" if ended else "",
+                "Time taken": str(round((ended - person.began).total_seconds())) if ended else "",
+                "Completion code": state.made.completion if person.status == "completed" else "",
                 "Test right": str(tested.right) if tested else "",
                 "Test passed": ("yes" if tested.passed else "no") if tested else "",
                 "Pages answered": str(len(person.answers)),

@@ -404,17 +404,9 @@ def bibtex(runs: Iterable[Started]) -> str:
 
 def _paper(paper: dict[str, str]) -> str:
     surname = paper["bibtex"].partition(",")[0].lower()
-    return _entry(
-        "misc",
-        f"{surname}{paper['year']}",
-        {
-            "author": paper["bibtex"],
-            "title": f"{{{paper['title']}}}",
-            "year": paper["year"],
-            "eprint": paper["arxiv"],
-            "archiveprefix": "arXiv",
-        },
-    )
+    fields = {"author": paper["bibtex"], "title": f"{{{paper['title']}}}", "year": paper["year"]}
+    on_arxiv = {"eprint": paper["arxiv"], "archiveprefix": "arXiv"}
+    return _entry("misc", f"{surname}{paper['year']}", fields | on_arxiv)
 
 
 def _entry(kind: str, key: str, fields: dict[str, str]) -> str:
