@@ -375,9 +375,8 @@ def _type(option: click.Parameter, knob: Knob | None) -> Any:
         return _type_of(knob)
     if isinstance(option.type, click.Choice):
         return Literal[tuple(map(str, option.type.choices))]
-    kind: Any = (
-        bool if getattr(option, "is_flag", False) else {"integer": int, "float": float}.get(option.type.name, str)
-    )
+    kinds = {"integer": int, "float": float}
+    kind: Any = bool if getattr(option, "is_flag", False) else kinds.get(option.type.name, str)
     return kind | Sequence[kind] if option.multiple else kind
 
 

@@ -127,9 +127,8 @@ def _parts(call: Call, readings: Mapping[str, str], prompts: bool) -> Iterator[t
 
 def not_shown(thinking: Thinking) -> str:
     """What is known about thinking that the provider does not show."""
-    return (
-        f"Thinking is not shown: {count_noun(thinking.tokens, 'token')}" if thinking.tokens else "Thinking is not shown"
-    )
+    tokens = f": {count_noun(thinking.tokens, 'token')}" if thinking.tokens else ""
+    return f"Thinking is not shown{tokens}"
 
 
 def _settings(sent: Mapping[str, Any]) -> Iterator[str]:
@@ -392,6 +391,5 @@ def evidence_for(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: s
 
 
 def _raw(call: CallEvidence) -> CallEvidence:
-    return CallEvidence(
-        title=call.role, parts=tuple(part for part in call.parts if part.label in ("Raw answer", "Read as"))
-    )
+    parts = tuple(part for part in call.parts if part.label in ("Raw answer", "Read as"))
+    return CallEvidence(title=call.role, parts=parts)

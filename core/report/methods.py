@@ -237,9 +237,8 @@ def _in_words(value: object) -> str:
 
 def _server(served: Served) -> str:
     """A model as its server names it, with the server's name for its configuration."""
-    return run_scene.shown(served.model) + (
-        f", configuration {run_scene.shown(served.fingerprint)}" if served.fingerprint else ""
-    )
+    configuration = f", configuration {run_scene.shown(served.fingerprint)}" if served.fingerprint else ""
+    return f"{run_scene.shown(served.model)}{configuration}"
 
 
 def _counted(ask: Any) -> Iterator[str]:

@@ -92,9 +92,8 @@ def _damaged(shown: Sequence[Chosen]) -> list[str]:
 
 def damage(lines: int) -> str:
     """What it means that a journal has this many damaged lines."""
-    return (
-        f"{count_noun(lines, 'line')} cannot be read or {'is' if lines == 1 else 'are'} lost, and what stood there too"
-    )
+    are = "is" if lines == 1 else "are"
+    return f"{count_noun(lines, 'line')} cannot be read or {are} lost, and what stood there too"
 
 
 def of_case(one: Chosen, prompts: bool = True) -> dict[str, Any]:

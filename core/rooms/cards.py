@@ -55,9 +55,8 @@ def source(run: str, pack: str, labs: Mapping[str, Lab], folders: Sequence[Path]
         return _of_day(day[1], labs)
     found = load_pack(pack)
     lab = next((one for one in labs.values() if one.path == found.kind), None)
-    return CardSource(
-        found.title, found.kind, _with_a_choice(found.cards), lab is not None and _has_arms(lab), not found.as_it_came
-    )
+    has_arms = lab is not None and _has_arms(lab)
+    return CardSource(found.title, found.kind, _with_a_choice(found.cards), has_arms, not found.as_it_came)
 
 
 def _without_seeds(found: CardSource) -> CardSource:
@@ -128,11 +127,9 @@ def _of_scenes(run: str, lab: Lab, state: Transcript) -> Iterator[PackCard]:
     """The cards of a lab that has none for the game: those that one can predict in a run."""
     for case in state.in_order:
         scene = scenes.of_case(lab, state, case)
-        for card in scene.cards:
-            if is_predictable(card):
-                yield PackCard(
-                    run=run, case=case, who=scene.who, title=scene.title or scene.case, claim=scene.claim, card=card
-                )
+        title = scene.title or scene.case
+        for card in filter(is_predictable, scene.cards):
+            yield PackCard(run=run, case=case, who=scene.who, title=title, claim=scene.claim, card=card)
 
 
 @lru_cache(maxsize=1)

@@ -191,11 +191,10 @@ class Cluster:
                     await hand_out(group, self._in_turn, self._at_once)
         finally:
             sign.unlink(missing_ok=True)
+        why = "each worker that made it was lost: it may take more memory than there is, or end the process"
         for run in self._killers:
             outcome.bad_input = False
-            outcome.failed[run.id] = (
-                "each worker that made it was lost: it may take more memory than there is, or end the process"
-            )
+            outcome.failed[run.id] = why
         return outcome
 
     async def _at_once(self) -> int:

@@ -189,9 +189,8 @@ class _Metered:
                 answer = await self._model.answer(request, on_text)
             except CallError as failure:
                 is_down = isinstance(failure, UnreachableServerError)
-                is_shut = isinstance(failure, AuthenticationError) or (
-                    isinstance(failure, RateLimitError) and not failure.may_pass
-                )
+                is_refused = isinstance(failure, RateLimitError)
+                is_shut = isinstance(failure, AuthenticationError) or (is_refused and not failure.may_pass)
                 if is_shut or (is_down and not self._reach.answers):
                     raise OutOfReachError(failure) from None
                 if not (is_down or failure.may_pass):
@@ -203,7 +202,6 @@ class _Metered:
                 # Once the endpoint is given up, a call that waited with others is not the cause just because it fails
                 # last.
                 is_alone = is_alone and self._reach.lost_for <= PATIENCE
-                is_refused = isinstance(failure, RateLimitError)
                 if faults >= (REFUSALS if is_refused else FAULTS) or (is_alone and not is_down and not is_refused):
                     raise
                 await self._reach.wait(failure, self._gate.leave)

@@ -138,10 +138,8 @@ def _tell(run: RunStatus, event: dict[str, object], prompts: dict[str, int]) -> 
             if isinstance(at_once := event.get("at_once"), int):
                 run.limits.append((second, endpoint, at_once))
             run.paid += not is_free(model)
-            usage = event.get("usage")
-            tokens = Tokens.from_call(
-                usage if isinstance(usage, dict) else {}, prompts.get(call, 0), str(event.get("text"))
-            )
+            usage, sent = event.get("usage"), prompts.get(call, 0)
+            tokens = Tokens.from_call(usage if isinstance(usage, dict) else {}, sent, str(event.get("text")))
             run.tokens.setdefault(role, Tokens()).add(tokens)
             if (price := price_of(model)) is None:
                 run.unpriced += 1

@@ -157,9 +157,8 @@ def measured(
         # A frame for each run: the rows of all runs as dictionaries would take ten times the memory.
         of_run = (kept or {}).get(run.id)
         if of_run is None:
-            of_run = pd.DataFrame(
-                _of_run(run, folder, study, stopped.get(run.id), bool(_across(study, run.lab))), dtype=object
-            )
+            rows_of_run = _of_run(run, folder, study, stopped.get(run.id), bool(_across(study, run.lab)))
+            of_run = pd.DataFrame(rows_of_run, dtype=object)
         if not len(of_run):
             continue
         if kept is not None and of_run["complete"].iloc[0]:
