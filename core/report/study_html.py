@@ -66,12 +66,10 @@ def lines(cells: Sequence[Row]) -> dict[str, Any] | None:
     marks = "Dot: value" if all(cell["low"] is None for cell in shown) else "Dot and line: value and 95 % interval"
     ticks = [low + (high - low) * part / 4 for part in range(5)]
     return {
-        **{
-            "left": begin,
-            "width": begin + AXIS + MARGIN,
-            "foot": HEIGHT * len(shown) + 6,
-            "height": HEIGHT * len(shown) + 26,
-        },
+        "left": begin,
+        "width": begin + AXIS + MARGIN,
+        "foot": HEIGHT * len(shown) + 6,
+        "height": HEIGHT * len(shown) + 26,
         "ticks": [(x(tick), f"{tick:.3g}") for tick in ticks],
         "key": f"{marks}.{must}{paper}{left}",
         "lines": [
