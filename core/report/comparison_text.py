@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from ..labs.base.declared import FACETS, Judged
 from ..statistics.comparisons import Pair
+from ..statistics.groups import grouped
 from ..statistics.intervals import FEW
 from ..store.comparing import Compared
 from ..text.display import count_noun, joined
@@ -69,9 +70,7 @@ ALONE = 3
 
 def _alone(compared: Compared, names: Sequence[str]) -> list[str]:
     """Sentences on results that only some subjects have, so that they are in no difference."""
-    by_holder: dict[tuple[int, ...], list[tuple[str, int]]] = {}
-    for among, rows, holders in compared.alone:
-        by_holder.setdefault(holders, []).append((among, rows))
+    by_holder = grouped((holders, (among, rows)) for among, rows, holders in compared.alone)
     said = []
     for holders, held in by_holder.items():
         named = [f"{among or 'the rest'} ({count_noun(rows, 'result')})" for among, rows in held[:ALONE]]

@@ -20,7 +20,7 @@ from ..runs.engine import app_version
 from ..runs.library import IMPORTED
 from ..runs.verify import Verified
 from ..score import Score
-from ..statistics.groups import group_statistics
+from ..statistics.groups import group_statistics, grouped
 from ..statistics.intervals import FEW
 from ..store.store import Store
 from ..text import templates
@@ -372,9 +372,7 @@ def _imported(ask: Any) -> Iterator[str]:
 
 def _by(roles: Sequence[tuple[Any, ...]]) -> str:
     """Each second part of the pairs, with all first parts that belong to it."""
-    named: dict[str, list[str]] = {}
-    for role, what in roles:
-        named.setdefault(what, []).append(role)
+    named = grouped((what, role) for role, what in roles)
     return _listed(f"{what} ({_listed(mine)})" for what, mine in named.items())
 
 

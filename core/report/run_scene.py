@@ -11,6 +11,7 @@ from ..labs.base.lab import Lab
 from ..models.ids import GIVEN
 from ..scene import Bar, FigureLine, Mark, RunScene, Scene, Tally, Tile, Verdict, from_emphasis
 from ..statistics.comparisons import PairedComparison, compare
+from ..statistics.groups import grouped
 from ..text.display import count_noun, joined
 from ..transcript import CaseProgress, Difference, Transcript, is_version
 
@@ -94,12 +95,8 @@ def request_notes(found: Mapping[Difference, int], answers: Mapping[str, int]) -
 
 
 def _not_sent(found: Mapping[Difference, int]) -> Iterator[str]:
-    refused: dict[str, list[str]] = {}
-    for one in sorted(one for one in found if one.kind == "not sent"):
-        refused.setdefault(one.model, []).append(setting(one.name))
-    by_settings: dict[tuple[str, ...], list[str]] = {}
-    for model, settings in refused.items():
-        by_settings.setdefault(tuple(settings), []).append(shown(model))
+    refused = grouped((one.model, setting(one.name)) for one in sorted(found) if one.kind == "not sent")
+    by_settings = grouped((tuple(settings), shown(model)) for model, settings in refused.items())
     for names, models in by_settings.items():
         listed = joined(names)
         were, them = ("was", "it") if len(names) == 1 else ("were", "them")

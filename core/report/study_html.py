@@ -15,6 +15,7 @@ from .. import journal
 from ..datasets.own import without_folder
 from ..labs.base.lab import Lab
 from ..labs.base.spec import knobs
+from ..statistics.groups import grouped
 from ..statistics.intervals import FEW
 from ..studies import table_cells, tables
 from ..studies.estimate import StudyEstimate
@@ -162,9 +163,7 @@ def _facts(lab: Lab, runs: Sequence[Planned], stand: Mapping[str, RunStatus]) ->
     for run in runs:
         for role, models in run.spec.roles.items():
             roles.setdefault(role, set()).update(models)
-    alike: dict[str, list[str]] = {}
-    for role, asked in roles.items():
-        alike.setdefault(", ".join(sorted(asked)), []).append(role)
+    alike = grouped((", ".join(sorted(asked)), role) for role, asked in roles.items())
     facts += [(f"Asked as {', '.join(several)}", models) for models, several in alike.items()]
     for name, knob in knobs(lab.spec).items():
         # The models are listed above, role by role.

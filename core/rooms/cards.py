@@ -15,6 +15,7 @@ from ..report.evidence import is_predictable
 from ..report.game import making
 from ..report.game.pack import UNKNOWN, GamePackError, PackCard, load_pack
 from ..scene import Card, Plot
+from ..statistics.groups import grouped
 from ..transcript import Transcript
 from .events import CardRef
 from .sketches import SketchCard, can_be_drawn
@@ -147,9 +148,7 @@ def sampled(found: CardSource, seed: int, most: int = MOST_CARDS) -> tuple[PackC
     Cards that somebody chose are balanced by answer and outcome.
     """
     chance = random.Random(seed)
-    of_case: dict[tuple[str, str], list[PackCard]] = {}
-    for card in chance.sample(found.cards, len(found.cards)):
-        of_case.setdefault((card.run, card.case), []).append(card)
+    of_case = grouped(((card.run, card.case), card) for card in chance.sample(found.cards, len(found.cards)))
     depth = 1
     while sum(len(cards[:depth]) for cards in of_case.values()) < min(most, len(found.cards)):
         depth += 1

@@ -20,6 +20,7 @@ from ..events import Rules
 from ..labs.base.lab import Lab
 from ..models.ids import is_free
 from ..models.settings import price_of
+from ..statistics.groups import grouped
 from ..statistics.intervals import anytime
 from ..text import templates
 from ..transcript import Transcript, transcript
@@ -532,11 +533,8 @@ def _calls_left(state: StudyState) -> float | None:
     """How many calls are still to come, if the rest of each lab's runs needs as many in proportion as so far. None if a
     lab has not begun.
     """
-    by_lab: defaultdict[str, list[Planned]] = defaultdict(list)
-    for run in state.study.all:
-        by_lab[run.lab.name].append(run)
     left = 0.0
-    for runs in by_lab.values():
+    for runs in grouped((run.lab.name, run) for run in state.study.all).values():
         done = sum(map(state.share, runs))
         if not done:
             return None
