@@ -18,6 +18,9 @@ broken. OURS is the accent colour of all pages, in a lightness that can be seen 
 PALETTE = (OURS, "#E69F00", "#CC79A7", "#00A5A5", "#A6761D", "#9C9A00")
 """Colours to distinguish things; there can be no more than these. None of them means kept, broken or not settled."""
 
+LIGHT = "#8A8A8A"
+"""Colour of what is not chosen, and of lines to compare with, visible on white and on black."""
+
 FAINT = 0.45
 """Opacity of a mark with too little data."""
 

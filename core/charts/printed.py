@@ -12,6 +12,7 @@ import zlib
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from .labels import is_labelled, write_for_paper
 from .marks import FAINT
 
 if TYPE_CHECKING:
@@ -95,8 +96,9 @@ def points_of_text(width_cm: float) -> float:
 
 
 def for_paper(figure: Figure, width_cm: float, is_grey: bool) -> Figure:
-    """Return a copy on white paper, in Helvetica, of the size in pixels at which it is drawn (`size`). In grey, marks
-    and lines that a legend tells apart differ by symbol and dash, and bars by lightness.
+    """Return a copy on white paper, in Helvetica, of the size in pixels at which it is drawn: that of `size`, or higher
+    if a key of names is below it. In grey, marks and lines that a legend tells apart differ by symbol and dash, and
+    bars by lightness.
     """
     import plotly.graph_objects as go
 
@@ -107,6 +109,8 @@ def for_paper(figure: Figure, width_cm: float, is_grey: bool) -> Figure:
         template="plotly_white", width=wide, height=high, font={"family": family, "size": _TEXT, "color": "#000000"}
     )
     copy.update_xaxes(showline=True, linecolor="#000000", ticks="outside")
+    if is_labelled(copy):
+        write_for_paper(copy, wide)
     return _grey(copy) if is_grey else copy
 
 

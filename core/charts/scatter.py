@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from .marks import CLICKABLE, FAINT, NUMBER, OURS, PALETTE, THEIRS, number_on, one_a_place, safe, size_of
+from .labels import Label, ReferenceLine, add, write
+from .marks import CLICKABLE, FAINT, LIGHT, NUMBER, OURS, PALETTE, THEIRS, number_on, one_a_place, safe, size_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -18,21 +19,11 @@ if TYPE_CHECKING:
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "star", "hexagon")
 
-LIGHT, _LIGHTER = "#8A8A8A", 0.75
-"""Colour and opacity of the marks that are not chosen, visible on white and on black."""
+_LIGHTER = 0.75
+"""Opacity of the marks that are not chosen, visible on white and on black."""
 
 HEIGHT = 600
 """Height of the whole chart in pixels, including the margins."""
-
-_TOP, _BOTTOM = 50, 70
-_WIDTHS = (640, 710, 1000)
-"""Widths of the plane, in pixels, for which names are placed without overlap."""
-
-_LETTER, _LINE = 7.0, 15
-"""Pixels per letter and per line at the font size of names."""
-
-_LONGEST = 34
-"""Maximum number of characters of a name; the hover text shows all of it."""
 
 _ACROSS = (-0.03, 1.05)
 """The range of the x axis: that of a share, with room for a mark."""
@@ -40,15 +31,8 @@ _ACROSS = (-0.03, 1.05)
 _LEAST = 0.3
 """The smallest range of the y axis."""
 
-Box = tuple[float, float, float, float]
-"""Left, lower, right and upper edge, in pixels."""
-
-
-class ReferenceLine(NamedTuple):
-    """A value of x to compare marks with, and its name."""
-
-    x: float
-    name: str
+_CHOSEN, _OTHER, _PUBLISHED = 13, 9, 13
+"""Sizes of marks, in pixels."""
 
 
 def plane(rows: DataFrame, axes: tuple[str, str], lines: Sequence[ReferenceLine] = ()) -> Figure:
@@ -58,8 +42,7 @@ def plane(rows: DataFrame, axes: tuple[str, str], lines: Sequence[ReferenceLine]
     written next to the mark; `kind`, shown by a symbol; `chosen`; `open` (an open mark); `faint`; `own` (the row's own
     value of x to compare with, NaN for none); `text` (hover text, already escaped) and `link`. Each chosen mark has its
     own colour as long as there are enough colours. Every mark is at its exact values; several in one place become one
-    mark with their number on it (`one_a_place`). A name without room is shown only on hover; chosen marks get their
-    names first.
+    mark with their number on it (`one_a_place`). Names get a key if there is no room for them (`labels`).
     """
     import plotly.graph_objects as go
 
@@ -87,17 +70,16 @@ def plane(rows: DataFrame, axes: tuple[str, str], lines: Sequence[ReferenceLine]
                 hovertemplate="%{hovertext}<extra></extra>",
                 showlegend=False,
             )
-    up = _ends(drawn)
-    _write(figure, drawn, lines, up)
     shared = {"zeroline": False, "fixedrange": True, "tick0": 0}
     figure.update_xaxes(title=axes[0], range=_ACROSS, dtick=0.2, **shared)
-    figure.update_yaxes(title=axes[1], range=up, dtick=0.1, **shared)
+    figure.update_yaxes(title=axes[1], range=_ends(drawn), dtick=0.1, **shared)
     figure.update_layout(
         height=HEIGHT,
-        margin={"l": 10, "r": 10, "t": _TOP, "b": _BOTTOM},
+        margin={"l": 10, "r": 10, "t": 50, "b": 70},
         showlegend=False,
         **CLICKABLE,
     )
+    _label(figure, drawn, lines)
     return figure
 
 
@@ -106,16 +88,17 @@ def add_published(figure: Figure, points: Sequence[tuple[float, float, str, str]
     figure.add_scatter(
         x=[x for x, *_ in points],
         y=[y for _, y, *_ in points],
-        mode="markers+text",
+        mode="markers",
         name="published, not measured here",
-        marker={"color": THEIRS, "symbol": "diamond-open", "size": 13, "line": {"width": 2}},
+        marker={"color": THEIRS, "symbol": "diamond-open", "size": _PUBLISHED, "line": {"width": 2}},
         text=[f"{safe(name)}, published" for *_, name, _ in points],
-        textposition="bottom center",
-        textfont={"color": THEIRS, "size": 12},
         cliponaxis=False,
         hovertext=[text for *_, text in points],
         hovertemplate="%{hovertext}<extra></extra>",
     )
+    (low, high), ys = figure.layout.yaxis.range, [y for _, y, *_ in points]
+    figure.update_yaxes(range=(min(low, min(ys) - 0.02), max(high, max(ys) + 0.02)))
+    add(figure, [Label(x, y, [f"{name}, published"]) for x, y, name, _ in points], _PUBLISHED)
 
 
 def _mark(row: Mapping[Any, Any], symbol: str) -> dict[str, Any]:
@@ -141,7 +124,7 @@ def _mark(row: Mapping[Any, Any], symbol: str) -> dict[str, Any]:
         "marker": {
             "color": row["colour"],
             "symbol": f"{symbol}-open" if row["open"] else symbol,
-            "size": size_of(row, 13 if row["chosen"] else 9),
+            "size": size_of(row, _CHOSEN if row["chosen"] else _OTHER),
             "line": {"width": 2, "color": row["colour"]},
         },
         "opacity": FAINT if row["faint"] else 1.0 if row["chosen"] else _LIGHTER,
@@ -171,117 +154,17 @@ def _ends(drawn: Sequence[Mapping[Any, Any]]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _write(
-    figure: Figure, drawn: Sequence[Mapping[Any, Any]], lines: Sequence[ReferenceLine], up: tuple[float, float]
-) -> None:
-    """Write names next to marks and lines, connected to the mark by a line if they are further away."""
-    more = [f" and {len(row['there']) - 1} more" if len(row["there"]) > 1 else "" for row in drawn]
-    names = [f"{_cut(str(row['name']))} · {row['n']}{others}" for row, others in zip(drawn, more, strict=True)]
-    bars = [
-        ((row["x_low"], row["y"]), (row["x_high"], row["y"]))
-        if is_flat
-        else ((row["x"], row["y_low"]), (row["x"], row["y_high"]))
+def _label(figure: Figure, drawn: Sequence[Mapping[Any, Any]], lines: Sequence[ReferenceLine]) -> None:
+    """Write names and numbers of items next to marks, which no name covers, nor the strokes of their own values."""
+    labels = [
+        Label(row["x"], row["y"], [f"{one['name']} · {one['n']}" for one in row["there"]], bool(row["chosen"]))
         for row in drawn
-        if row["chosen"]
-        for is_flat in (True, False)
-        if row["x_low" if is_flat else "y_low"] == row["x_low" if is_flat else "y_low"]
     ]
-    bars += [((line.x, up[0]), (line.x, up[1])) for line in lines]
-    found = offsets([(row["x"], row["y"]) for row in drawn], names, bars, up)
-    for row, name, offset in zip(drawn, names, found, strict=True):
-        if offset is None:
-            continue
-        text = safe(name)
-        figure.add_annotation(
-            x=row["x"],
-            y=row["y"],
-            text=f"<b>{text}</b>" if row["chosen"] else text,
-            showarrow=True,
-            arrowhead=0,
-            arrowwidth=1,
-            arrowcolor=LIGHT if abs(offset[1]) > 2 * _LINE else "rgba(0,0,0,0)",
-            ax=offset[0],
-            ay=-offset[1],
-            xanchor="center",
-            yanchor="middle",
-            borderpad=0,
-        )
-    for number, line in enumerate(lines):
-        figure.add_annotation(
-            x=line.x,
-            y=1.0,
-            yref="paper",
-            text=safe(line.name),
-            showarrow=False,
-            xanchor="right" if line.x > 0.5 else "left",
-            yanchor="bottom",
-            yshift=_LINE * number,
-        )
-
-
-def offsets(
-    points: Sequence[tuple[float, float]],
-    names: Sequence[str],
-    bars: Sequence[tuple[tuple[float, float], tuple[float, float]]] = (),
-    up: tuple[float, float] = (0.0, 1.0),
-) -> list[tuple[float, float] | None]:
-    """Return for each name the offset of its middle from its mark, in pixels to the right and up; None if there is no
-    room. An allowed place covers no mark and no earlier name, at any of the widths that a plane may have. Among
-    these the place that crosses the fewest `bars` is used, then the nearest. `up` is the range of the y axis.
-    """
-    scales = [(width / (_ACROSS[1] - _ACROSS[0]), (HEIGHT - _TOP - _BOTTOM) / (up[1] - up[0])) for width in _WIDTHS]
-    edges = [(_ACROSS[0] * x, up[0] * y, _ACROSS[1] * x, up[1] * y) for x, y in scales]
-    taken: list[list[Box]] = [[(x * a - 8, y * b - 8, x * a + 8, y * b + 8) for x, y in points] for a, b in scales]
-    a, b = scales[1]
-    lying = [(x * a, y * b - 1, right * a, top * b + 1) for (x, y), (right, top) in bars]
-    found: list[tuple[float, float] | None] = []
-    for (x, y), name in zip(points, names, strict=True):
-        half = len(name) * _LETTER / 2 + 2
-        best: tuple[int, int, tuple[float, float], list[Box]] | None = None
-        for number, (right, higher) in enumerate(_around(half)):
-            middles = [(x * a + right, y * b + higher) for a, b in scales]
-            boxes = [(at - half, high - _LINE / 2, at + half, high + _LINE / 2) for at, high in middles]
-            if best and best[0] == 0:
-                break
-            if all(
-                _within(box, edge) and not any(_meet(box, other) for other in others)
-                for box, edge, others in zip(boxes, edges, taken, strict=True)
-            ):
-                crossed = sum(_meet(boxes[1], bar) for bar in lying)
-                if best is None or crossed < best[0]:
-                    best = crossed, number, (right, higher), boxes
-        found.append(best[2] if best else None)
-        for others, box in zip(taken, best[3] if best else (), strict=False):
-            others.append(box)
-    return found
-
-
-def _around(half: float) -> list[tuple[float, float]]:
-    """Return the offsets to try, nearest first: the corners, which the mark's own bars do not cross, then the sides,
-    then further away.
-    """
-    sides = (half + 9.0, -half - 9.0)
-    corners = [(side, up) for up in (12.0, -12.0) for side in sides]
-    beside = [(half + 10.0, 0.0), (-half - 10.0, 0.0), (0.0, 18.0), (0.0, -18.0)]
-    further = [
-        (side, sign * (12.0 + step * (_LINE + 1.0)))
-        for step in range(1, 9)
-        for sign in (1, -1)
-        for side in (*sides, 0.0)
-    ]
-    return corners + beside + further
-
-
-def _within(box: Box, edge: Box) -> bool:
-    return edge[0] <= box[0] and edge[1] <= box[1] and box[2] <= edge[2] and box[3] <= edge[3]
-
-
-def _meet(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+    marks = [(row["x"], row["y"], size_of(row, _CHOSEN if row["chosen"] else _OTHER)) for row in drawn]
+    marks += [(row["own"], row["y"], 14) for row in drawn if row["chosen"] and row["own"] == row["own"]]
+    ends = [(row["x_low"], row["y"], row["x_high"], row["y"]) for row in drawn]
+    ends += [(row["x"], row["y_low"], row["x"], row["y_high"]) for row in drawn]
+    write(figure, labels, marks, [bar for bar in ends if all(end == end for end in bar)], lines)
 
 
 # Points of runs or cases: a single chart if colours can distinguish their names, else one small chart per name.
@@ -289,8 +172,8 @@ def _cut(name: str) -> str:
 
 POINT_SYMBOLS = ("circle", "diamond", "x", "square", "triangle-up", "star")
 
-GREY, SEVERAL = "#8A8A8A", "several"
-"""Colour and name of marks in one place that have different names."""
+SEVERAL = "several"
+"""The name of marks in one place that have different names."""
 
 MOST = 30
 """Maximum number of small charts. If there are more names, those with the most points are drawn, and the axis says so.
@@ -329,7 +212,7 @@ def points(rows: DataFrame, axes: tuple[str, str], **layout: Any) -> Figure:
     legend = set()
     for (panel, name, kind), marks in sorted(alike.items()):
         label = (kind if many else ", ".join(dict.fromkeys(word for word in (name, kind) if word))) or "unnamed"
-        colour = OURS if many else GREY if name == SEVERAL else PALETTE[names.index(name)]
+        colour = OURS if many else LIGHT if name == SEVERAL else PALETTE[names.index(name)]
         figure.add_scatter(
             row=panel // _PANELS + 1,
             col=panel % _PANELS + 1,

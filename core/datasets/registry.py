@@ -190,25 +190,15 @@ def find(name: str) -> Dataset:
     raise DatasetError(f"there is no dataset called “{name}”. {hint}Available: {', '.join(names)}")
 
 
-def load(
-    name: str,
-    path: str | Path | None = None,
-    split: Split | None = None,
-    limit: int | None = None,
-    seed: int | None = 0,
-) -> list[Item]:
-    """Return at most `limit` items of a data set, in an order that depends only on `seed` (file order for None).
+def read(
+    name: str, path: str | Path | None, split: Split | None, limit: int | None, seed: int | None
+) -> tuple[list[Item], Loaded]:
+    """Return at most `limit` items of a data set, in an order that depends only on `seed` (file order for None), and
+    the record of what it contained.
 
     `path` is a file, which is read whole, or a folder; the default is $EXPLAIN_HOME/datasets/<name>. Without `split`,
     the first available of test, valid and train is read. A broken row is left out alone. Raises DatasetError.
     """
-    return read(name, path, split, limit, seed)[0]
-
-
-def read(
-    name: str, path: str | Path | None, split: Split | None, limit: int | None, seed: int | None
-) -> tuple[list[Item], Loaded]:
-    """Return the same items, with the record of what the data set contained. Raises DatasetError."""
     dataset = find(name)
     try:
         place = files.resolve_named(path) if path is not None else _place(dataset.name)

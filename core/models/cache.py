@@ -209,13 +209,8 @@ class Cached:
     def __init__(self, model: Model, cache: ResponseCache, account: str) -> None:
         self.id = model.id
         self.model = model
-        self._cache = cache
+        self.cache = cache
         self._account = account
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no answer of any model is stored."""
-        return self._cache.is_empty
 
     async def cached_answer(self, request: Request) -> ModelAnswer | None:
         """The cached answer to the request, or None."""
@@ -223,7 +218,7 @@ class Cached:
         if not repeatable(request, sent):
             return None
         key = key_of(request, self.id, self._account, sent)
-        return await asyncio.get_running_loop().run_in_executor(self._cache.thread, self._cache.get, key)
+        return await asyncio.get_running_loop().run_in_executor(self.cache.thread, self.cache.get, key)
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         """The cached answer, or a new one, which is then cached if the request is `repeatable`."""
@@ -241,9 +236,7 @@ class Cached:
             return answer
         key = key_of(request, self.id, self._account, sent)
         # Even if the run is cancelled, an answer that was paid for is stored.
-        await asyncio.shield(
-            loop.run_in_executor(self._cache.thread, self._cache.put, key, answer, content_of(request))
-        )
+        await asyncio.shield(loop.run_in_executor(self.cache.thread, self.cache.put, key, answer, content_of(request)))
         return answer
 
 

@@ -352,11 +352,6 @@ def _server(path: Path) -> _Server:
         return server
 
 
-def running() -> list[Path]:
-    """The files whose servers are running now."""
-    return [path for path, server in _servers.items() if server.alive]
-
-
 def stop_all() -> None:
     """Stop every server of this process. They start again on the next use."""
     while _servers:

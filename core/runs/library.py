@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from .. import files, home, journal
 from ..errors import ExplainError
-from ..events import Event, Finished, Frozen, Recorded, Shared, Started
+from ..events import Event, Frozen, Recorded, Shared, Started
 from ..journal import Fault, NewerSchemaError, Tail
 from ..labs.base.lab import Lab
 from ..labs.base.spec import Spec
@@ -224,19 +224,6 @@ class RunLibrary:
         RunNotFoundError.
         """
         return self.path(run_id).stat()
-
-
-def status(events: Iterable[Event], active: bool) -> str:
-    """The run's status: running, completed, cancelled, failed, or interrupted (its process died)."""
-    if active:
-        return "running"
-    last: str = "interrupted"
-    for event in events:
-        if isinstance(event, Finished):
-            last = event.status
-        elif event.kind == "resumed":
-            last = "interrupted"
-    return last
 
 
 # The runs that come with the app, as listed in `data/recordings/recordings.toml`.

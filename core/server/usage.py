@@ -204,11 +204,6 @@ class UsageLedger:
             if left:
                 self._tabs[visitor] = left
 
-    def tabs(self, visitor: str) -> int:
-        """How many tabs the visitor has open."""
-        with self.turn:
-            return len(self._tabs.get(visitor, ()))
-
 
 @cache
 def _counted(path: Path) -> UsageLedger:

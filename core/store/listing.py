@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..charts.marks import EXTRA
 from ..labs.base.declared import FACETS, Cases
 from ..labs.base.lab import Lab
+from ..models.ids import CONTROL
 from ..statistics.intervals import Interval, interval_of_trials
 from .filters import OWN_LABELS, ROBOT, STATUS, Filter, Values, condition, facet_of, rows_in_calls
 from .run_list import SEEN, versions
@@ -27,6 +28,16 @@ if TYPE_CHECKING:
 
 
 EVERYTHING = Filter()
+
+
+class Answers(NamedTuple):
+    """The questions of a run, case by case: its title, and of each trial the question, what was expected, and the
+    answer; and what other models answered, by model, title and question.
+    """
+
+    cases: list[tuple[str, list[tuple[str, str, str]]]]
+    others: dict[str, dict[tuple[str, str], list[str]]]
+
 
 PAGE = 50
 """Rows on a page."""
@@ -287,6 +298,39 @@ class Selection:
             limit=limit,
             **place._asdict(),
         )
+
+    def answers_of_others(self, run: str) -> Answers:
+        """What the run's trials that count asked, led to expect and found, and what other models answered to the same
+        questions in completed runs of its lab. Robots are left out unless a robot answered in this run, and so are
+        forks, in which a person edited an answer. The run itself need not be selected.
+        """
+        own = self.store.rows(
+            f"""
+            select title, about, expected, observed, "case" from items
+            where run in (select run from runs where run = $run and {SEEN}) and trial <> '' and about <> '' and counts
+            order by number, "case", trial
+            """,  # noqa: S608  our own names
+            {"run": run, "viewer": self.viewer},
+        )
+        others = self.by(EVERYTHING).found(
+            f"""
+            , here as (select distinct lab, model, title, about from items where run = $run and trial <> '' and counts)
+            select wanted.model, wanted.title, wanted.about, observed
+            from wanted join here using (lab, title, about) join runs on runs.run = wanted.run
+            where trial <> '' and observed is not null and wanted.counts and status = 'completed'
+                and wanted.model <> here.model and coalesce(forked_from, '') = ''
+                and (starts_with(here.model, '{CONTROL}') or not starts_with(wanted.model, '{CONTROL}'))
+            order by wanted.run, wanted."case", trial
+            """,  # noqa: S608  our own names
+            run=run,
+        )
+        said: dict[str, dict[tuple[str, str], list[str]]] = {}
+        for model, title, about, answer in others if own else ():
+            said.setdefault(model, {}).setdefault((title, about), []).append(answer)
+        cases: dict[str, tuple[str, list[tuple[str, str, str]]]] = {}
+        for title, about, expected, observed, case in own:
+            cases.setdefault(case, (title, []))[1].append((about, expected or "", observed or ""))
+        return Answers(list(cases.values()), said)
 
     def unfinished(self) -> int:
         """How many cases with a selected row are not completed, and so are missing from `of_cases`."""

@@ -320,7 +320,7 @@ def _cached(
         models = {id: resolve(id) for id in run.spec.models}
     except CallError:
         return hits, True
-    if not any(isinstance(model, Cached) and not model.is_empty for model in models.values()):
+    if not any(isinstance(model, Cached) and not model.cache.is_empty for model in models.values()):
         return hits, True
     if time.monotonic() > until:
         return hits, False

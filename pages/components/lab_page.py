@@ -389,6 +389,9 @@ class LabPage:
         """Draw what only a run of several cases has."""
         case_table(transcript, run_id)
 
+    def further_baselines(self, transcript: Transcript, run_id: str) -> None:
+        """Draw, below the figures of a run that is over, what else predicts its answers."""
+
     def sealed(self, view: Any, active: bool) -> bool:
         """Whether the reader has yet to guess, so that nothing that reveals the answers may be shown."""
         return False

@@ -273,6 +273,8 @@ def draw_around(shown: Shown) -> None:
             _first(shown.run)
         return
     left_out(state)
+    if not (shown.are_several or shown.active or shown.is_sealed):
+        shown.lab_page.further_baselines(state, shown.run)
     if shown.are_several:
         above = st.container()
         # The choice itself may determine which case is shown first.
@@ -283,6 +285,9 @@ def draw_around(shown: Shown) -> None:
             # Another of many cases is wanted: draw the page again, reading that one as a whole.
             st.query_params["case"] = wanted or case
             st.rerun()
+        with above:
+            if not (shown.active or shown.is_sealed):
+                shown.lab_page.further_baselines(state, shown.run)
 
 
 def of_all(shown: Shown) -> str:

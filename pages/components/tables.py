@@ -144,7 +144,7 @@ def save_for_paper(figure: Figure, name: str, alt: str) -> None:
         width = st.number_input("Width in cm", low, high, 17.0, 0.5, format="%.1f", width=150, key=f"{name}-width")
         is_grey = st.toggle("Grey", help="Lines differ by marks and dashes, not by colour.", key=f"{name}-grey")
     drawn = printed.for_paper(figure, width, is_grey)
-    wide, high_px = printed.size(figure, width)
+    wide, high_px = drawn.layout.width, drawn.layout.height
     text = str(drawn.to_json())
     wanted = sha256(f"{kind} {width} {text}".encode()).hexdigest()[:16]
     data = {

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs
 import streamlit as st
 
 from core import entry
+from core.charts import labels
 from core.charts.marks import EXTRA, PALETTE
 from core.charts.printed import caption
 from core.labs.base.declared import Picture
@@ -239,6 +240,10 @@ def picture(lab: Lab, one: Picture, tables: dict[str, DataFrame], data: PictureD
             selection_mode="points",
             alt=f"{one.title}. {sentence}",
         )["selection"]
+        if labels.is_labelled(figure):
+            st.html(labels.style(figure, f".st-key-picture-{key}", f".st-key-names-{key}"))
+            with st.container(key=f"names-{key}"):
+                st.caption(plain("; ".join(labels.key(figure))))
         st.caption(caption(table, one.things, one.baselines.get(choice, "")))
         st.caption(one.caption)
         _lead([parse_qs(point["customdata"][0]) for point in picked["points"] if "customdata" in point], wanted)

@@ -12,7 +12,6 @@ import pytest
 
 from core import files, home, policy
 from core.__main__ import main
-from core.datasets import registry
 from core.datasets.items import DatasetError
 from core.entry import catalog, labs
 from core.events import CallError
@@ -23,6 +22,7 @@ from core.labs.probe.functions.source import published
 from core.server.jobs import JobRunner
 from core.server.quotas import QuotaExceededError
 from tests.conftest import SETS
+from tests.support.datasets import load
 from tests.support.plausible import Plausible
 from tests.support.stub_server import StubServer
 from tests.support.waiting import until
@@ -110,8 +110,8 @@ def readings(path: str) -> list[str]:
     """What each reader of user-named files says about `path`."""
     told = []
     for read in (
-        lambda: registry.load("sst-2", path),
-        lambda: registry.load("strategyqa", path),
+        lambda: load("sst-2", path),
+        lambda: load("strategyqa", path),
         lambda: read_pack(path),
         lambda: published("numeric", path),
         lambda: published("entities", path),
@@ -157,15 +157,15 @@ def test_visitors_name_no_files_but_find_what_the_host_put_there(tmp_path: Path)
     own = home.home() / "datasets" / "strategyqa"
     own.mkdir(parents=True)
     (own / "dev.json").write_text(json.dumps([{"qid": "1", "question": "Is it so?", "answer": True}]))
-    assert [item.question for item in registry.load("strategyqa")] == ["Is it so?"]
+    assert [item.question for item in load("strategyqa")] == ["Is it so?"]
     (own / "away.json").symlink_to(SETS / "strategyqa")
-    assert registry.load("strategyqa", str(own / "dev.json"))
+    assert load("strategyqa", str(own / "dev.json"))
     beside = home.home() / "datasets-of-mine" / "dev.json"
     beside.parent.mkdir()
     (own / "dev.json").rename(beside)
     for other in (own / "away.json", beside, own / ".." / ".." / "datasets-of-mine" / "dev.json"):
         with pytest.raises(DatasetError, match="serves several people"):
-            registry.load("strategyqa", str(other))
+            load("strategyqa", str(other))
 
 
 def test_what_is_kept_is_for_its_owner_alone() -> None:

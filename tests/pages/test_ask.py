@@ -1,21 +1,26 @@
 """The Ask page in all its states: empty, running, done, failed, cancelled, interrupted, guessed, replayed."""
 
+import asyncio
 import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home, policy
 from core.events import Finished, Recorded
 from core.journal import Journal, from_line, read, to_line
+from core.labs.ask.lab import LAB
 from core.labs.ask.tasks import PERSON, AskSpec, questions
 from core.labs.ask.view import CounterfactualRow
 from core.models import local
+from core.runs.engine import RunIO, RunRequest, execute
 from core.scene import Scene
 from core.server.access import RunAccess, Visitor
+from core.store.index import index
 from pages.viewer.routes import Saying, save_annotation
 from tests.pages.conftest import in_address, run_named, run_scene, scenes, settled, staged, stopped, turned, words
 from tests.support.plausible import Plausible
@@ -638,3 +643,21 @@ def test_the_key_is_nowhere_in_what_was_written(page: Page, own_home: Path, capl
     for path in written:
         assert key.encode() not in path.read_bytes(), path
     assert key not in caplog.text
+
+
+def test_another_model_is_a_baseline_beside_a_run_once_it_answered_the_same_questions(page: Page) -> None:
+    def ask(robot: str) -> None:
+        with Journal(home.journals() / f"{robot}.jsonl", new=True) as written:
+            request = RunRequest(
+                LAB, AskSpec(model=f"control/{robot}", question="Can a penguin fly?", exam=False), robot
+            )
+            asyncio.run(execute(request, RunIO(entry.catalog().get, written.append, live=False)))
+        index(entry.keeper().store, home.journals())
+
+    ask("fickle")
+    assert "Another model as the baseline" not in words(page("ask", run="fickle"))
+    ask("steadfast")
+    st.cache_data.clear()
+    assert "steadfast answered " in words(page("ask", run="fickle"))
+    guessing = words(page("ask", run="fickle", reader="ann"))
+    assert "Another model as the baseline" not in guessing, "who guesses first sees nothing of the answers"

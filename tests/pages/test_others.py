@@ -60,7 +60,7 @@ def test_a_recording_is_played_without_asking_any_model(page: Page, lab: str) ->
     app.segmented_control(key="speed").set_value("Instant").run()
     assert not app.exception and "replay" not in app.query_params and "The run stopped" not in words(app)
     assert app.button(key="ask-yourself").label == "Ask it yourself" and "local/smollm2-135m" in words(app)
-    assert not list(home.journals().glob("*.jsonl")) and local.running() == []
+    assert not list(home.journals().glob("*.jsonl")) and not any(one.alive for one in local._servers.values())
 
 
 def test_a_recording_is_asked_again_of_a_model_of_ones_own(page: Page) -> None:

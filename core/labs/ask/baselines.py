@@ -15,7 +15,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...events import Rules
-from ...score import Figure, Score, share, undefined
+from ...score import Figure, Score, mean_of_cases, share, undefined
 from ...statistics.comparisons import sign_flips
 from ...statistics.intervals import Z, exact_difference_of_pairs, interval_of_items, mcnemar, tail_of_binomial
 from ...text.compare import words
@@ -335,10 +335,67 @@ def figures(cases: Sequence[CaseAnswers], rules: Rules) -> Iterator[tuple[int, M
             for name, score in zip(METRICS[:2], scores(one, guesses, rules), strict=True):
                 yield number, {}, Figure(name, rules, score)
         for model in said.keys() - {cases[numbers[0]].model}:
-            votes = [[said[model].get((one.starter, text), []) for text, *_ in one.tested] for one in asked]
-            if not any(any(of_case) for of_case in votes):
-                continue
-            for number, one, of_case in zip(numbers, asked, votes, strict=True):
-                guesses = [metrics.majority(some, seed=one.starter) if some else "" for some in of_case]
-                for name, score in zip(METRICS[2:], scores(one, guesses, rules), strict=True):
+            for number, pair in zip(numbers, _by_answers(asked, said[model], rules), strict=False):
+                for name, score in zip(METRICS[2:], pair, strict=True):
                     yield number, {"answers_of": model}, Figure(name, rules, score)
+
+
+Said = Mapping[tuple[str, str], Sequence[str]]
+"""What a model answered, by starter question and new question."""
+
+
+def _by_answers(asked: Sequence[AnsweredQuestions], said: Said, rules: Rules) -> list[tuple[Score, Score]]:
+    """Return the `scores` of each case if the answers of another model are the predictions, the majority where it
+    answered several times; empty if it answered none of the questions.
+    """
+    votes = [[said.get((one.starter, text), ()) for text, *_ in one.tested] for one in asked]
+    if not any(any(of_case) for of_case in votes):
+        return []
+    guesses = [
+        [metrics.majority(some, seed=one.starter) if some else "" for some in of_case]
+        for one, of_case in zip(asked, votes, strict=True)
+    ]
+    return [scores(one, some, rules) for one, some in zip(asked, guesses, strict=True)]
+
+
+class OtherModel(NamedTuple):
+    """Another model as the predictor of a run: how many of the new questions that the run asked it answered too
+    (`shared` of `asked`), how often its answers came true where the explanation predicted something, and how much more
+    often the explanation did. `things` is what both count.
+    """
+
+    model: str
+    shared: int
+    asked: int
+    precision: Score
+    gain: Score
+    things: str
+
+    def sentence(self, name: str) -> str:
+        """Say what the answers of the model called `name` are worth as predictions, with n and intervals."""
+        begin = f"{name} answered {self.shared} of these {self.asked} new questions too."
+        if self.precision.value is None or self.gain.value is None:
+            return f"{begin} The explanation predicted none of them."
+        share, gain = _with_interval(self.precision, ".2f"), _with_interval(self.gain, "+.2f")
+        return (
+            f"{begin} Of those that the explanation predicted, its answers predict {share} right, n = "
+            f"{self.precision.n} {self.things}. The explanation's gain over that is {gain}."
+        )
+
+
+def _with_interval(score: Score, form: str) -> str:
+    ends = f" ({score.low:{form}} to {score.high:{form}})" if score.low is not None and score.high is not None else ""
+    return f"{score.value:{form}}{ends}"
+
+
+def other_models(asked: Sequence[AnsweredQuestions], said: Mapping[str, Said]) -> list[OtherModel]:
+    """Return the models that answered the same questions, by the updated parser, the one with most of them first."""
+    found = []
+    of, things = sum(len(one.tested) for one in asked), "starter questions" if len(asked) > 1 else "new questions"
+    for model, every in said.items():
+        answers = {place: known for place, some in every.items() if (known := [one for one in some if one in GUESSES])}
+        shared = sum((one.starter, text) in answers for one in asked for text, *_ in one.tested)
+        if pairs := _by_answers(asked, answers, "repaired"):
+            precision, gain = mean_of_cases([one for one, _ in pairs]), metrics.mean_gain([one for _, one in pairs])
+            found.append(OtherModel(model, shared, of, precision, gain, things))
+    return sorted(found, key=lambda one: (-one.shared, one.model))

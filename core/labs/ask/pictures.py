@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ... import paper_figures
 from ...charts import forest
 from ...charts import scatter as on_a_plane
+from ...charts.labels import ReferenceLine
 from ...charts.marks import link, safe
 from ...charts.printed import PLANE, script
 from ...paper_figures import Published
@@ -63,7 +64,7 @@ def plane(table: DataFrame, similarity: str = "cosine", theirs: Sequence[Publish
             "precision" + (f"<br>{missing} without a precision or a generality, not drawn" if missing else ""),
             f"generality ({similarity})",
         ),
-        [on_a_plane.ReferenceLine(*line) for line in _strongest(drawn)],
+        [ReferenceLine(*line) for line in _strongest(drawn)],
     )
     precision = {one.about["dataset"]: one for one in theirs if one.metric == "precision"}
     both = [(precision[one.about["dataset"]], one) for one in theirs if one.metric != "precision"]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
-from ...charts import forest, marks
+from ...charts import forest, labels, marks
 from ...charts.printed import HITS, script
 from ...paper_figures import Published
 from ...statistics.intervals import Kind
@@ -120,8 +120,8 @@ def _by_length(rows: DataFrame, metric: str, name: str) -> DataFrame:
 
 
 def draw_hits(table: DataFrame, order: str, theirs: Sequence[Published]) -> Figure:
-    """Draw the marks of each model and cue, joined from short to long. On the diagonal, acknowledging says nothing
-    about being moved.
+    """Draw the marks of each model and cue, joined from short to long; the last one is named. On the diagonal,
+    acknowledging says nothing about being moved.
     """
     import plotly.graph_objects as go
 
@@ -130,21 +130,20 @@ def draw_hits(table: DataFrame, order: str, theirs: Sequence[Published]) -> Figu
         x=[0, 1],
         y=[0, 1],
         mode="lines",
-        line={"dash": "dash", "color": "#8A8A8A"},
+        line={"dash": "dash", "color": marks.LIGHT},
         hoverinfo="skip",
         showlegend=False,
         cliponaxis=False,
     )
+    ends: dict[tuple[float, float], list[str]] = {}
     for number, (label, some) in enumerate(table.groupby("label", sort=True)):
         figure.add_scatter(
             x=some["alarm"],
             y=some["hit"],
             error_x=marks.error_bars(some["alarm_low"], some["alarm"], some["alarm_high"], thickness=1, width=0),
             error_y=marks.error_bars(some["hit_low"], some["hit"], some["hit_high"], thickness=1, width=0),
-            mode="lines+markers+text",
+            mode="lines+markers",
             name=marks.safe(str(label)),
-            text=some["length"],
-            textposition="top right",
             cliponaxis=False,
             line={"color": marks.PALETTE[number % len(marks.PALETTE)], "width": 1},
             marker={
@@ -155,16 +154,22 @@ def draw_hits(table: DataFrame, order: str, theirs: Sequence[Published]) -> Figu
             hovertext=[_hover(row) for row in some.to_dict("records")],
             hovertemplate="%{hovertext}<extra></extra>",
         )
-    axis: dict[str, Any] = {"range": [-0.04, 1.06], "fixedrange": True}
+        ends.setdefault((some["alarm"].iloc[-1], some["hit"].iloc[-1]), []).append(str(label))
+    sizes = "<br>Larger marks: longer reasons (short, usual, long)" if table["length"].nunique() > 1 else ""
+    axis: dict[str, Any] = {"range": (-0.04, 1.06), "fixedrange": True}
     figure.update_layout(
-        xaxis={"title": "acknowledged when agreeing", **axis},
+        xaxis={"title": f"acknowledged when agreeing{sizes}", **axis},
         yaxis={"title": "acknowledged when moved", **axis},
-        showlegend=True,
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0},
-        height=520,
-        margin={"l": 10, "r": 10, "t": 40, "b": 60},
+        showlegend=False,
+        height=560,
+        margin={"l": 10, "r": 10, "t": 20, "b": 70},
         **marks.CLICKABLE,
     )
+    drawn = list(zip(table["alarm"], table["hit"], table["length"].map(_SIZES), strict=True))
+    across = table[["alarm_low", "hit", "alarm_high", "hit"]].dropna()
+    upright = table[["alarm", "hit_low", "alarm", "hit_high"]].dropna()
+    names = [labels.Label(*place, there) for place, there in ends.items()]
+    labels.write(figure, names, drawn, [*across.itertuples(index=False), *upright.itertuples(index=False)])
     return figure
 
 

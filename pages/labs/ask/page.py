@@ -13,6 +13,7 @@ from core import entry, policy
 from core.datasets import own
 from core.events import CallError
 from core.labs.ask import qualification, tasks, world
+from core.labs.ask.baselines import AnsweredQuestions, OtherModel, other_models
 from core.labs.ask.controls import AskRobot
 from core.labs.ask.gain_controls import worthless
 from core.labs.ask.lab import LAB
@@ -40,6 +41,8 @@ from core.models.errors import UnknownQuestionError
 from core.models.ids import is_control, is_free
 from core.models.settings import PRESETS
 from core.runs.engine import UserInput
+from core.store.listing import Selection
+from core.store.store import QueryRefusedError, Store, StoreError
 from core.text.display import count_noun
 from core.text.templates import PROMPTS
 from core.transcript import Transcript
@@ -448,6 +451,29 @@ class AskPage(AskForm):
         is_open = bool(view.no_verdict_reason) or view.is_by_person
         return is_open and bool(view.to_guess(active)) and "reader" not in st.query_params
 
+    def further_baselines(self, transcript: Transcript, run_id: str) -> None:
+        """Draw how well the answers of another model to the same questions predict this one, if there are any."""
+        try:
+            keeper = entry.keeper()
+            found = _other_models(keeper.store, session.viewer(), run_id, keeper.changes)
+        except (StoreError, QueryRefusedError):
+            return
+        if not found:
+            return
+        st.markdown("**Another model as the baseline**")
+        names = [one.model for one in found]
+        model = names[0]
+        if len(found) > 1:
+            model = st.selectbox(
+                "Another model",
+                names,
+                format_func=short,
+                label_visibility="collapsed",
+                width=360,
+                key=f"other-model-{run_id}",
+            )
+        st.markdown(plain(found[names.index(model)].sentence(short(model))), help=OTHER_MODEL)
+
     def sealed(self, view: AskView, active: bool) -> bool:
         """Whether the reader has yet to guess, or to see what the guesses were worth."""
         if "reader" not in st.query_params:
@@ -552,6 +578,19 @@ def _add_by_hand(run_id: str, view: AskView, of: str) -> None:
             record = Counterfactual.model_validate({"origin": "hand", **own})
             if resume(run_id, UserInput(view.log.case, record, "hand-{n}")):
                 st.rerun()
+
+
+OTHER_MODEL = (
+    "The other model's answers to the same questions are taken as predictions, without any explanation; its most "
+    "frequent answer if it answered several times. Two models that both answer correctly predict each other well, "
+    "whatever the explanation says. The verdict does not rest on this."
+)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _other_models(_store: Store, viewer: str | None, run_id: str, changes: int) -> list[OtherModel]:
+    answers = Selection(_store, viewer=viewer).answers_of_others(run_id)
+    return other_models([AnsweredQuestions(title, tuple(tested)) for title, tested in answers.cases], answers.others)
 
 
 PAGE = AskPage

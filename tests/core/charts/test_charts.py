@@ -186,7 +186,7 @@ def test_points_at_one_place_are_one_mark_at_their_values_with_their_number() ->
     figure = scatter.points(rows, ("x", "y"))
     drawn = {(x, y): (trace.name, trace.marker.color, text) for trace in figure.data
              for x, y, text in zip(trace.x, trace.y, trace.text, strict=True)}  # fmt: skip
-    assert drawn == {(1.0, 0.5): ("several, cot", scatter.GREY, "3"), (2.0, 0.5): ("a, cot", marks.PALETTE[0], "")}
+    assert drawn == {(1.0, 0.5): ("several, cot", marks.LIGHT, "3"), (2.0, 0.5): ("a, cot", marks.PALETTE[0], "")}
 
 
 def test_what_was_measured_stands_over_what_is_so_with_its_interval() -> None:
@@ -214,38 +214,6 @@ def test_an_undefined_line_is_never_the_head_of_a_board() -> None:
     assert forest.leader_takeaway(table, "precision", "questions").startswith(
         "On world m1, cot has the highest precision"
     )
-
-
-POINTS = some.lists(some.tuples(some.floats(0, 1), some.floats(0, 1), some.integers(1, 30)), min_size=1, max_size=24)
-
-
-@settings(max_examples=tenth(40), deadline=None)
-@given(POINTS)
-def test_names_cover_no_name_and_no_mark_at_any_width_between(drawn: list[tuple[float, float, int]]) -> None:
-    """Computed here anew, in pixels; a name without room has no place. The first always finds one, where it fits."""
-    names = ["m" * letters for *_, letters in drawn]
-    points = [(x, y) for x, y, _ in drawn]
-    found = scatter.offsets(points, names)
-    assert len(found) == len(points)
-    for width, high in [(width, 480.0) for width in (640, 710, 1000)]:
-        scale = width / 1.08
-        boxes = [
-            (x * scale + at[0] - 3.5 * len(name), y * high + at[1] - 7, x * scale + at[0] + 3.5 * len(name),
-             y * high + at[1] + 7)
-            for (x, y), name, at in zip(points, names, found, strict=True)
-            if at is not None
-        ]  # fmt: skip
-        marks_there = [(x * scale - 7, y * high - 7, x * scale + 7, y * high + 7) for x, y in points]
-        for number, one in enumerate(boxes):
-            for other in [*boxes[:number], *marks_there]:
-                assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
-
-
-def test_a_name_keeps_off_bars_where_it_can() -> None:
-    free = scatter.offsets([(0.5, 0.5)], ["model"])[0]
-    assert free is not None and free[0] > 0 < free[1]
-    taken = scatter.offsets([(0.5, 0.5)], ["model"], [((0.5, 0.52), (1.0, 0.52))])[0]
-    assert taken is not None and taken[0] < 0, "to the left, for to the right runs a bar"
 
 
 def test_a_plane_s_marks_stand_at_their_values_and_bars_end_where_the_intervals_do() -> None:

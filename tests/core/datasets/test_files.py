@@ -8,8 +8,9 @@ import pytest
 from core import files
 from core.datasets.items import BROKEN, DatasetError, LeftOut, json_rows
 from core.datasets.loaders import NOT_BELOW, NOT_BEST, NOT_DRAWN, TOO_LONG
-from core.datasets.registry import DATASETS, describe, find, load
+from core.datasets.registry import DATASETS, describe, find
 from core.labs.ask.tasks import AskSpec
+from tests.support.datasets import load
 
 
 def write(path, text):

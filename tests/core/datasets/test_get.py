@@ -21,6 +21,7 @@ from core.labs.probe.functions.synthesis import load_strings
 from core.lease import Lease
 from core.models.errors import DiskFullError, DownloadError, DownloadStoppedError, failure
 from tests.conftest import SETS
+from tests.support.datasets import load
 from tests.support.file_server import FileServer, tarred, zipped
 
 BABI = (SETS / "babi" / "qa1_single-supporting-fact_test.txt").read_bytes()
@@ -74,7 +75,7 @@ def test_every_source_lands_where_its_loaders_read(server: FileServer) -> None:
         folder = get.get(source(name))
         assert folder == home.home() / "datasets" / name
         for dataset in source(name).datasets:
-            assert registry.load(dataset)
+            assert load(dataset)
     files = {one.name for one in (home.home() / "datasets" / "imdb").rglob("*.txt")}
     assert "0_0.txt" not in files, "what no loader reads is not unpacked"
     assert load_numeric(source("find").folder) and load_strings(source("find").folder)
@@ -100,7 +101,7 @@ def test_a_broken_connection_is_resumed(server: FileServer) -> None:
     server.requests.clear()
     get.get(source("babi"), lambda done, size: steps.append((done, size)))
     assert server.gets() == [f"bytes={kept}-"] and steps[0] == (kept, len(whole)) and steps[-1] == (len(whole),) * 2
-    assert registry.load("babi-1")
+    assert load("babi-1")
 
 
 def test_a_file_that_changed_on_the_server_is_not_resumed(server: FileServer) -> None:
@@ -119,7 +120,7 @@ def test_a_server_without_ranges_is_read_from_the_start(server: FileServer) -> N
     server.takes_ranges = False
     server.cut_after = [1_500_000]
     get.get(source("babi"))
-    assert len(server.gets()) == 2 and registry.load("babi-1")
+    assert len(server.gets()) == 2 and load("babi-1")
     assert next(iter(get.pins().values()))["bytes"] == len(whole)
 
 
@@ -129,7 +130,7 @@ def test_a_server_that_says_no_length(server: FileServer, answers_head: bool) ->
     server.says_length, server.answers_head = False, answers_head
     assert get.list_files(own())[0].size is None
     get.get(own())
-    assert registry.load("strategyqa")
+    assert load("strategyqa")
 
 
 def test_a_server_that_never_ends_is_left(server: FileServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +178,7 @@ def test_an_unknown_digest_is_recorded_and_another_file_refused_later(server: Fi
         get.get(source("babi"))
     (home.home() / "downloads" / "pins.json").write_text("{}")
     get.get(source("babi"))
-    assert registry.load("babi-1")
+    assert load("babi-1")
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"a": 1}', '{"a": {"sha256": "x"}}', "[" * 100_000], ids=range(5))
@@ -238,7 +239,7 @@ def test_a_full_disk_while_unpacking_keeps_the_archive(server: FileServer) -> No
     assert not source("rte").is_here
     server.requests.clear()
     get.get(source("rte"))
-    assert server.gets() == [] and registry.load("rte")
+    assert server.gets() == [] and load("rte")
 
 
 def test_too_little_room_is_said_before_anything_is_written(
@@ -346,9 +347,9 @@ def test_the_command_says_what_it_will_do_and_asks(
 
 def test_a_data_set_that_is_missing_names_the_command() -> None:
     with pytest.raises(registry.DatasetError, match="python -m core data get mctest"):  # type: ignore[attr-defined]
-        registry.load("mctest")
+        load("mctest")
     with pytest.raises(registry.DatasetError, match="Get it from https://gluebenchmark"):  # type: ignore[attr-defined]
-        registry.load("sst-2")
+        load("sst-2")
 
 
 def test_a_pin_is_whole_json(server: FileServer) -> None:

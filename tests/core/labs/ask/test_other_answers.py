@@ -80,3 +80,27 @@ def test_another_model_predicts_by_its_finished_run_and_only_the_same_questions(
         "copy": (0.0, 2, 3),
         "opposite": (1.0, 2, 3),
     }
+
+
+def test_another_model_beside_a_run_has_n_an_interval_and_what_it_answered_most_often() -> None:
+    asked = [AnsweredQuestions("s", tuple((f"q{n}", "yes" if n else "unknown", "yes") for n in range(9)))]
+    said = {
+        "few": {("s", "q1"): ["yes"], ("other", "q2"): ["no"]},
+        "most": {("s", f"q{n}"): ["no", "yes", "yes"] if n > 2 else ["no"] for n in range(9)},
+        "unread": {("s", "q1"): ["neither"]},
+    }
+    most, few = baselines.other_models(asked, said)
+    assert (most.model, most.shared, most.precision.n, most.precision.value) == ("most", 9, 8, 0.75)
+    assert (few.model, few.shared, few.gain.n, few.gain.value) == ("few", 1, 1, 0.0)
+    low, high = most.precision.low, most.precision.high
+    assert low is not None and high is not None and low < 0.75 < high
+    assert most.sentence("most") == (
+        "most answered 9 of these 9 new questions too. Of those that the explanation predicted, its answers predict "
+        f"0.75 ({low:.2f} to {high:.2f}) right, n = 8 new questions. The explanation's gain over that is +0.25 "
+        f"({most.gain.low:+.2f} to {most.gain.high:+.2f})."
+    )
+    unknown = [AnsweredQuestions("s", (("q1", "unknown", "yes"),))]
+    (only,) = baselines.other_models(unknown, {"few": said["few"]})
+    assert only.sentence("few").endswith("The explanation predicted none of them.")
+    two = baselines.other_models([asked[0], asked[0]], said)[0]
+    assert (two.shared, two.precision.n) == (18, 2) and "n = 2 starter questions" in two.sentence("most")

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.datasets.items import Item
-from core.datasets.registry import load
 from core.events import Request
 from core.labs.check import mask, metrics, parse, prompts
 from core.labs.check.controls import Slots, _sentences, classifiers, controls
 from core.labs.check.tasks import EXPLANATIONS, TASKS, Check, Persona, Wording, every_wording, shipped
 from core.models.errors import RequestRefusedError
 from tests.support.chance import tenth
+from tests.support.datasets import load
 
 ROLES = {"classify": "classifier", "answerable": "classifier"}
 

@@ -97,7 +97,7 @@ def test_lengths_are_joined_and_the_orders_stand_apart(frame: Frames) -> None:
         "it agrees with it. 1 of 4 rest on fewer than ten."
     )
     diagonal, admits, names_all = HITS.draw(table, "reasons first", ()).data
-    assert diagonal.x == diagonal.y == (0, 1) and list(admits.text) == ["short", "usual", "long"]
+    assert diagonal.x == diagonal.y == (0, 1) and list(admits.marker.size) == [9, 12, 15]
     assert list(names_all.marker.opacity) == [FAINT] and admits.customdata[0][0].endswith(
         "wording=reasons+first%2C+short"
     )
