@@ -415,6 +415,13 @@ def with_spans(pieces: Iterable[tuple[str, Emphasis | None]], label: str = "") -
     return Part(text=text, label=label, spans=tuple(spans))
 
 
+def trimmed(text: str, mark: Emphasis) -> tuple[tuple[str, Emphasis | None], ...]:
+    """Return the pieces of a text that has that mark, with the white space around it unmarked."""
+    inner = text.strip()
+    before, _, after = text.partition(inner) if inner else (text, "", "")
+    return (before, None), (inner, mark), (after, None)
+
+
 def screens(scene: Scene) -> tuple[Screen, ...]:
     """Return the screens that present a scene, as far as it has come: the question; the claim; three tests, of which
     one came true, one is the clearest that did not, and one more is to bet on; then all tiles, what decides, and the

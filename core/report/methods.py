@@ -385,6 +385,8 @@ def _listed(words: Iterable[str]) -> str:
 
 TITLE = "Explain Yourself: an explorer that holds language models to their own explanations"
 AUTHOR = "The Explain Yourself maintainers"
+YEAR = "2026"
+"""Of this version."""
 
 
 def bibtex(runs: Iterable[Started]) -> str:
@@ -394,7 +396,8 @@ def bibtex(runs: Iterable[Started]) -> str:
     runs = list(runs)
     versions = dict.fromkeys(f"{run.app} ({run.commit})" if run.commit else run.app for run in runs if run.app)
     # The braces keep the author in one piece and the title in its capitals.
-    app = {"author": f"{{{AUTHOR}}}", "title": f"{{{TITLE}}}", "version": ", ".join(versions) or app_version()}
+    app = {"author": f"{{{AUTHOR}}}", "title": f"{{{TITLE}}}", "year": YEAR}
+    app["version"] = ", ".join(versions) or app_version()
     papers = [paper for lab in dict.fromkeys(run.lab for run in runs) if (paper := source(lab))]
     return "\n\n".join([_entry("software", "explain_yourself", app), *map(_paper, papers)])
 

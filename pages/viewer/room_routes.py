@@ -194,20 +194,19 @@ class Opening(Frozen):
     again: bool = False
 
 
-class Joining(Frozen):
-    """Somebody joins."""
+class InRoom(Frozen):
+    """What is said to the room with that code."""
 
     code: Annotated[str, Field(max_length=20)]
+
+
+class Joining(InRoom):
+    """Somebody joins."""
+
     nickname: Annotated[str, Field(max_length=200)] = ""
 
 
-class LettingIn(Frozen):
-    """The teacher lets phones of the local network in."""
-
-    code: Annotated[str, Field(max_length=20)]
-
-
-class OnCard(LettingIn):
+class OnCard(InRoom):
     """What is said about the card at that place, from 0."""
 
     place: int
@@ -232,7 +231,7 @@ class Rating(OnCard):
     value: int
 
 
-class Going(LettingIn):
+class Going(InRoom):
     """The teacher goes on from there, or to the result."""
 
     phase: Annotated[str, Field(max_length=20)]
@@ -370,7 +369,7 @@ async def _go(request: Request) -> Response:
 
 @_refused
 async def _let_in(request: Request) -> Response:
-    live = await _own_room(request, (await _body(request, LettingIn)).code)
+    live = await _own_room(request, (await _body(request, InRoom)).code)
     if policy.is_hosted():
         raise RoomStateError("Phones reach this app already.")
     await let_in(phone_address(port(request.scope)), PHONE_ROUTES)
