@@ -401,12 +401,8 @@ def as_json(made: Frozen) -> str:
 
 def from_emphasis(text: str, label: str = "") -> Part:
     """Return a lab's sentence as a text with spans: what is written *between asterisks* is emphasised."""
-    plain, spans = "", []
-    for place, piece in enumerate(re.split(r"\*([^*\n]+)\*", text)):
-        if place % 2:
-            spans.append(Span(start=len(plain), end=len(plain) + len(piece), mark="strong"))
-        plain += piece
-    return Part(text=plain, label=label, spans=tuple(spans))
+    pieces = enumerate(re.split(r"\*([^*\n]+)\*", text))
+    return with_spans(((piece, "strong" if place % 2 else None) for place, piece in pieces), label)
 
 
 def with_spans(pieces: Iterable[tuple[str, Emphasis | None]], label: str = "") -> Part:

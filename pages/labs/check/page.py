@@ -64,7 +64,7 @@ def checks(run_id: str, size: int) -> pd.DataFrame:
     """Return one row per judged check: case, paragraph, explanation, wording, label, before, after, faithful, …"""
     state = session.run(run_id).watch().transcript
     rows = []
-    for case in lab_page.by_number(state):
+    for case in state.in_order:
         for data in state.case(case).of_type(record_name(Consistency)).values():
             kept = ("paragraph", "explanation", "wording", "label", "distance", "kept", "masked")
             read = {name: data.get(f"{name}_repaired") for name in ("before", "after", "faithful", "reason", "control")}
@@ -295,7 +295,7 @@ class CheckPage(LabPage):
 
     def choose(self, transcript: Transcript) -> str:
         """Let the reader choose paragraph, explanation and wording, and show all wordings at a glance."""
-        cases = list(lab_page.by_number(transcript))
+        cases = list(transcript.in_order)
         if not cases:
             return ""
         run = transcript.started.run if transcript.started else ""
