@@ -16,7 +16,7 @@ from core.store.audits import UNREAD, AuditDraw, AuditEntry
 from core.store.listing import RowPlace
 from core.store.store import Store
 from core.text.display import directed
-from pages.components import lab_page, reader_accuracy, session, throttle
+from pages.components import lab_page, reader_accuracy, session
 from pages.components.labels import warns_when_full
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
@@ -42,7 +42,7 @@ def main() -> None:
         "raw answer** (or only the reasons, with what they may mention) and say what it says; only then do you see "
         "how it was parsed. Rare kinds are sampled more often, and weighted back."
     )
-    keeper = throttle.open_index(session.runs().may_all)
+    keeper = session.open_index()
     labs = {name: lab for name, lab in entry.labs().items() if judged_of(lab) and not lab.hidden}
     named = (address.wanted().chosen.get("lab") or ("",))[0]
     now = named if named in labs else next(iter(labs))

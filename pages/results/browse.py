@@ -13,7 +13,7 @@ from core.store import listing
 from core.store.filters import Filter
 from core.store.listing import Listed, RowPlace, Selection
 from pages import addresses
-from pages.components import recordings, run, session, throttle
+from pages.components import recordings, run, session
 from pages.components.recordings import upload
 from pages.components.tables import download
 from pages.components.text import plain
@@ -246,7 +246,7 @@ def _results(looked: Selection, now: example.State, seen: int) -> None:
 
 def main() -> None:
     """Draw the page."""
-    keeper = throttle.open_index(session.runs().may_all)
+    keeper = session.open_index()
     seen = keeper.changes
     looked = lists.selection(keeper.store, address.wanted())
     now = example.state(looked)

@@ -21,7 +21,7 @@ from core.store.filters import TITLES, Filter, from_query
 from core.store.listing import RowPlace, Selection
 from core.store.store import QueryRefusedError, Store
 from pages import addresses
-from pages.components import lab_page, session, tables, throttle
+from pages.components import lab_page, session, tables
 from pages.components.side_by_side import told_apart
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
@@ -326,7 +326,7 @@ def _found(
 def main() -> None:
     """Draw the page."""
     st.title("Compare", anchor=False)
-    keeper = throttle.open_index(session.runs().may_all)
+    keeper = session.open_index()
     store, viewer = keeper.store, session.viewer()
     looked = lists.selection(store, address.wanted())
     # The row that is open beside the comparison does not change it.

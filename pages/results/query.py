@@ -7,7 +7,7 @@ from core.store import sql
 from core.store.listing import Selection
 from core.store.sql import QueryResult
 from core.store.store import QueryRefusedError
-from pages.components import session, tables, throttle
+from pages.components import session, tables
 from pages.components.tables import PLAIN
 from pages.components.text import plain
 from pages.components.throttle import waits
@@ -25,7 +25,7 @@ st.markdown(
     f"{sql.policy_limit('query_rows'):,} rows at most, and may take {sql.policy_limit('query_seconds')} seconds."
 )
 
-keeper = throttle.open_index(session.runs().may_all)
+keeper = session.open_index()
 looked = Selection(keeper.store, viewer=viewer)
 now = example.state(looked)
 opens = now == "open"
