@@ -22,7 +22,7 @@ TESTS = ((0, 40), (2, 40), (4, 40), (7, 40), (0, 11), (2, 11))
 
 def red(missed: float, n: int, limit: float) -> float:
     """How often `n` predictions that each miss at a rate are red beside an error rate of at most `limit`."""
-    least = next((k for k in range(n + 1) if baselines.misses(k, n, limit).are_too_many), n + 1)
+    least = next((k for k in range(n + 1) if baselines.Misses(k, n, limit).are_too_many), n + 1)
     return tail_of_binomial(least, n, missed)
 
 

@@ -70,11 +70,11 @@ def find(run_id: str, *folders: Path | None) -> Path | None:
     """Return the run's journal from the first of the folders that has it, as a file or in its archives. None if no
     folder has it, if it `is_blank`, or if the name leads out of the folder.
     """
-    for folder in folders:
-        path = folder / f"{run_id}.jsonl" if folder else None
+    for folder in filter(None, folders):
+        path = path_for(folder, run_id)
         # Some names are invalid for the file system.
         with contextlib.suppress(OSError, ValueError):
-            if path is not None and folder is not None and path.parent == folder:
+            if path.parent == folder:
                 if path.is_file() and not is_blank(path):
                     return path
                 if (there := home.unpacked_folder(folder)) is not None and (there / path.name).is_file():
@@ -280,17 +280,13 @@ class Tail:
 
     def news(self) -> Contents:
         """Return the events of the lines completed since the last call. Raises FileNotFoundError."""
-        size = self.path.stat().st_size
-        if size < self._at:
+        if self.path.stat().st_size < self._at:
             self._at = 0
-        if size == self._at:
-            return Contents([], [])
         with self.path.open("rb") as file:
             file.seek(self._at)
             data = file.read()
-        whole = data.rfind(b"\n") + 1
-        self._at += whole
-        return _events(line for line in data[:whole].split(b"\n") if line)
+        self._at += data.rfind(b"\n") + 1
+        return _events(whole_lines(data))
 
 
 def _lease(path: Path) -> Path:
@@ -421,20 +417,15 @@ class Journal:
 
     async def settled(self) -> None:
         """Wait without blocking the event loop until everything appended so far is on the disk."""
-        loop = asyncio.get_running_loop()
-        settled: asyncio.Future[None] = loop.create_future()
-
-        def now() -> None:
-            if not settled.done():
-                settled.set_result(None)
+        loop, on_disk = asyncio.get_running_loop(), asyncio.Event()
 
         def then() -> None:
             # The loop may have been stopped, and then nobody waits any more.
             with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(now)
+                loop.call_soon_threadsafe(on_disk.set)
 
         self.settle(then)
-        await settled
+        await on_disk.wait()
 
     def close(self) -> None:
         """Force the rest to the disk and release the journal for other writers."""

@@ -22,9 +22,9 @@ import html
 import inspect
 import json
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cached_property, partial
@@ -375,9 +375,8 @@ def _type(option: click.Parameter, knob: Knob | None) -> Any:
         return _type_of(knob)
     if isinstance(option.type, click.Choice):
         return Literal[tuple(map(str, option.type.choices))]
-    kind: Any = (
-        bool if getattr(option, "is_flag", False) else {"integer": int, "float": float}.get(option.type.name, str)
-    )
+    kinds = {"integer": int, "float": float}
+    kind: Any = bool if getattr(option, "is_flag", False) else kinds.get(option.type.name, str)
     return kind | Sequence[kind] if option.multiple else kind
 
 
@@ -403,17 +402,8 @@ def _docstring(lab: Lab) -> str:
     told = [f"    {one.name}: {one.help}" for one in parameters(lab).values()]
     has = next((name for name in _SUBJECTS if name in parameters(lab)), "")
     first = " or ".join([*([f"the {has}, as text,"] if has else []), "items of one's own (`items`)"])
-    return "\n".join(
-        [
-            lab.question,
-            "",
-            f"Makes a run of {lab.title} and returns it. `subject` is {first}. The other arguments are:",
-            "",
-            *told,
-            "",
-            "Raises RunError, which says what to do.",
-        ]
-    )
+    makes = f"Makes a run of {lab.title} and returns it. `subject` is {first}. The other arguments are:"
+    return "\n\n".join([lab.question, makes, "\n".join(told), "Raises RunError, which says what to do."])
 
 
 def _run(lab: Lab, subject: str | Items | None, fields: dict[str, Any]) -> Run:
@@ -424,9 +414,8 @@ def _run(lab: Lab, subject: str | Items | None, fields: dict[str, Any]) -> Run:
         spec = lab_commands.spec_of(lab, given, folder)
         lab.check(spec)
     if len(shards := spec.shards()) > 1:
-        raise RunError(
-            f"This needs {len(shards)} runs.", "Set a limit, or write a study and call ey.study(FILE).run()."
-        )
+        hint = "Set a limit, or write a study and call ey.study(FILE).run()."
+        raise RunError(f"This needs {len(shards)} runs.", hint)
     request = RunRequest(lab, spec, new_id(lab.name))
     try:
         state = _in_thread(partial(_make, request, folder))
@@ -549,32 +538,25 @@ def _in_thread(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Return what the coroutine returns, run on an event loop in a thread of its own: that of a notebook is running
     already. Ctrl-C, or a notebook's Stop, cancels it, and its journal says so. Raises what it raises.
     """
-    loop, result = asyncio.new_event_loop(), list[T]()
-    raised: list[BaseException] = []
+    loop = asyncio.new_event_loop()
     task: asyncio.Task[T] = loop.create_task(make())
 
-    def work() -> None:
+    def work() -> T:
         asyncio.set_event_loop(loop)
         try:
-            result.append(loop.run_until_complete(task))
-        except BaseException as error:
-            raised.append(error)
+            return loop.run_until_complete(task)
         finally:
             loop.run_until_complete(loop.shutdown_asyncgens())
             loop.close()
 
-    thread = threading.Thread(target=work, name="explain-yourself")
-    thread.start()
-    try:
-        thread.join()
-    except KeyboardInterrupt:
-        if thread.is_alive():
-            loop.call_soon_threadsafe(task.cancel)
-        thread.join()
-        raise
-    if raised:
-        raise raised[0]
-    return result[0]
+    with ThreadPoolExecutor(1, "explain-yourself") as pool:
+        future = pool.submit(work)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            if not future.done():
+                loop.call_soon_threadsafe(task.cancel)
+            raise
 
 
 # The solver and the scorer of a lab for Inspect (`core.inspect_solvers`), which may not be installed.

@@ -401,12 +401,8 @@ def as_json(made: Frozen) -> str:
 
 def from_emphasis(text: str, label: str = "") -> Part:
     """Return a lab's sentence as a text with spans: what is written *between asterisks* is emphasised."""
-    plain, spans = "", []
-    for place, piece in enumerate(re.split(r"\*([^*\n]+)\*", text)):
-        if place % 2:
-            spans.append(Span(start=len(plain), end=len(plain) + len(piece), mark="strong"))
-        plain += piece
-    return Part(text=plain, label=label, spans=tuple(spans))
+    pieces = enumerate(re.split(r"\*([^*\n]+)\*", text))
+    return with_spans(((piece, "strong" if place % 2 else None) for place, piece in pieces), label)
 
 
 def with_spans(pieces: Iterable[tuple[str, Emphasis | None]], label: str = "") -> Part:
@@ -417,6 +413,13 @@ def with_spans(pieces: Iterable[tuple[str, Emphasis | None]], label: str = "") -
             spans.append(Span(start=len(text), end=len(text) + len(piece), mark=mark))
         text += piece
     return Part(text=text, label=label, spans=tuple(spans))
+
+
+def trimmed(text: str, mark: Emphasis) -> tuple[tuple[str, Emphasis | None], ...]:
+    """Return the pieces of a text that has that mark, with the white space around it unmarked."""
+    inner = text.strip()
+    before, _, after = text.partition(inner) if inner else (text, "", "")
+    return (before, None), (inner, mark), (after, None)
 
 
 def screens(scene: Scene) -> tuple[Screen, ...]:

@@ -59,7 +59,8 @@ def differences(
     found = [Difference(model, "not sent", name) for name in not_sent(sampling, sent)]
     if "system_role" in sent:
         found.append(Difference(model, "system text"))
-    if served is not None and is_another(model, served.model):
+    # A dated version of the requested model counts as different too (`is_version`).
+    if served is not None and served.model and _plain(model) != _plain(served.model):
         found.append(Difference(model, "served", served.model))
     return tuple(found)
 
@@ -70,19 +71,8 @@ def not_sent(sampling: Sampling, sent: Mapping[str, Any]) -> dict[str, Any]:
     """
     if not sent:
         return {}
-    asked = sampling.model_dump(exclude={"stop"}, exclude_none=True)
-    return {name: value for name, value in asked.items() if not _is_sent(name, sent)}
-
-
-def _is_sent(name: str, sent: Mapping[str, Any]) -> bool:
-    return any(one.endswith(known) for known in _NAMES.get(name, (name,)) for one in sent)
-
-
-def is_another(model: str, served: str) -> bool:
-    """Whether the server names a different model from the one requested, comparing names without folders and endings
-    such as ":latest". A dated version of the requested model also counts as different (`is_version`).
-    """
-    return bool(served) and _plain(model) != _plain(served)
+    asked = sampling.model_dump(exclude={"stop"}, exclude_none=True).items()
+    return {name: value for name, value in asked if not any(one.endswith(_NAMES.get(name, name)) for one in sent)}
 
 
 def is_version(model: str, served: str) -> bool:
@@ -94,6 +84,7 @@ def is_version(model: str, served: str) -> bool:
 
 
 def _plain(model: str) -> str:
+    """Return the name without folders and endings such as ":latest"."""
     name = model.replace("\\", "/").rstrip("/").rpartition("/")[2].lower()
     return name.removesuffix(".gguf").removesuffix(":latest").removesuffix("-latest")
 
@@ -152,11 +143,9 @@ class RecordReader:
             self.unread += 1
             return None
 
-    def all_of(self, kind: type[Kind], log: CaseLog, by: str = "") -> dict[str, Kind]:
-        """Return the records of one type by item, in order of first appearance: the lab's own, or those made `by` a
-        person.
-        """
-        read = {item: self.read(kind, data) for item, data in log.of_type(name_of(kind), by).items()}
+    def all_of(self, kind: type[Kind], log: CaseLog) -> dict[str, Kind]:
+        """Return the lab's own records of one type by item, in order of first appearance."""
+        read = {item: self.read(kind, data) for item, data in log.of_type(name_of(kind)).items()}
         return {item: record for item, record in read.items() if record is not None}
 
     def one_of(self, kind: type[Kind], log: CaseLog) -> Kind | None:
@@ -208,11 +197,9 @@ class CaseLog:
         """What is excluded, including the case itself (`item` empty)."""
         return [drop for place in self._places for drop in place.drops]
 
-    def of_type(self, record: str, by: str = "") -> dict[str, dict[str, Any]]:
-        """Return the data of one record type by item, in order of first appearance: the lab's own, or those made `by` a
-        person.
-        """
-        return {event.item: event.data for event in self.records if event.record == record and event.by == by}
+    def of_type(self, record: str) -> dict[str, dict[str, Any]]:
+        """Return the data of the lab's own records of one type by item, in order of first appearance."""
+        return {event.item: event.data for event in self.records if event.record == record and not event.by}
 
     def annotations(self, record: str) -> dict[tuple[str, str], dict[str, Any]]:
         """Return what people recorded of one type, by person and item."""
@@ -298,8 +285,6 @@ class Transcript:
                 self.failures.append(event)
             case Asked() | Answered() | Failed() | Recorded() | Dropped() | Scored():
                 self._place(event)
-            case _:
-                pass
 
     def _resume(self) -> None:
         self.status = None
@@ -336,8 +321,6 @@ class Transcript:
                 self.loaded = event.data
             case Dropped(reason="error"):
                 self.failed_items.add((event.case, event.item))
-            case _:
-                pass
         if not self.keep(event.case) and not (isinstance(event, Scored) and not event.case):
             return
         place = self.places.setdefault(event.case, Place())
@@ -354,8 +337,6 @@ class Transcript:
                 place.drops.append(event)
             case Scored():
                 place.scores[event.metric, event.rules, event.item] = event
-            case _:
-                pass
 
     def apply_annotation(self, event: Event) -> None:
         """Apply what a person said about the run, from that person's own journal."""
@@ -380,6 +361,11 @@ class Transcript:
     def only(self) -> str:
         """The first case's id; empty if there is none yet."""
         return next(iter(self.cases), "")
+
+    @property
+    def in_order(self) -> dict[str, CaseProgress]:
+        """The cases by number, whichever began first."""
+        return dict(sorted(self.cases.items(), key=lambda item: item[1].number))
 
     @property
     def planned(self) -> int:

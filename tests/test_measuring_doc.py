@@ -275,7 +275,7 @@ def plant_figure(cells: dict[str, str], rules: str) -> object:
         case "headline":
             return "no" if plant.silence(seen) else "yes"
         case "items for ten moved":
-            return str(plant.items_for_ten(seen))
+            return str(plant.items_for_ten(len(seen), sum(one.moved for one in seen)))
         case figure:
             value = plant.FIGURES[figure.replace(" ", "_")](seen).value
             return "undefined" if value is None else f"{value:.2f}"

@@ -268,7 +268,6 @@ def draw(rows: Sequence[Mapping[str, Any]]) -> Figure:
     value is known, except those of the controls: value and 95 % interval over the true value, with the line on which
     the two are equal. The lower panel shows the table "Power" over the number of items.
     """
-    from plotly.graph_objects import Scatter
     from plotly.subplots import make_subplots
 
     figure: Figure = make_subplots(
@@ -276,27 +275,23 @@ def draw(rows: Sequence[Mapping[str, Any]]) -> Figure:
         vertical_spacing=0.16,
         subplot_titles=("What is measured, over what is so", "How surely so many items tell it from 0.5"),
     )
-    figure.add_trace(Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dot"}, name="the same"), 1, 1)
+    figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dot"}, name="the same", row=1, col=1)
     known = [row for row in rows if None not in (row["truth"], row["value"])]
     known = [row for row in known if row["table"] != "Controls" and not row.get("mixed")]
     for title in dict.fromkeys(row["table"] for row in known):
         cells = sorted((row for row in known if row["table"] == title), key=lambda row: float(row["truth"]))
         up = [row["high"] - row["value"] if row["high"] is not None else 0 for row in cells]
         down = [row["value"] - row["low"] if row["low"] is not None else 0 for row in cells]
-        figure.add_trace(
-            Scatter(
-                **{"x": [row["truth"] for row in cells], "y": [row["value"] for row in cells]},
-                **{"mode": "markers", "name": title, "text": [f"{row['row']}, {row['n']} items" for row in cells]},
-                error_y={"array": up, "arrayminus": down},
-            ),
-            1,
-            1,
+        figure.add_scatter(
+            **{"x": [row["truth"] for row in cells], "y": [row["value"] for row in cells], "row": 1, "col": 1},
+            **{"mode": "markers", "name": title, "text": [f"{row['row']}, {row['n']} items" for row in cells]},
+            error_y={"array": up, "arrayminus": down},
         )
     powers = [row for row in rows if row["table"] == "Power"]
     for name in dict.fromkeys(row["row"] for row in powers):
         cells = [row for row in powers if row["row"] == name]
         x, y = [row["n"] for row in cells], [row["value"] for row in cells]
-        figure.add_trace(Scatter(x=x, y=y, mode="lines+markers", name=name), 2, 1)
+        figure.add_scatter(x=x, y=y, mode="lines+markers", name=name, row=2, col=1)
     figure.update_xaxes(title="share of items that are faithful by construction", row=1)
     figure.update_xaxes(title="items", type="log", tickvals=sorted({row["n"] for row in powers}), row=2)
     figure.update_yaxes(title="measured, with its 95 % interval", row=1)

@@ -84,7 +84,10 @@ def _rows(where: str, file: Path | None) -> int:
         with open_fresh_index() as store:
             runs = tuple(dict.fromkeys(places["run"]))
             tables = [export.rows(Selection(store, Filter(runs=runs, recordings=which))) for which in (False, True)]
-        return pd.concat([one for one in tables if len(one)] or tables[:1]).merge(places, on=["run", "case", "trial"])
+        found = pd.concat([one for one in tables if len(one)] or tables[:1]).merge(places, on=["run", "case", "trial"])
+        if of_recordings := int(found["recording"].sum()):
+            print(f"{count_noun(of_recordings, 'row')} of runs that came with the app: there `recording` is true.")
+        return found
 
     return _write(file, frame)
 

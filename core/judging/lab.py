@@ -31,6 +31,7 @@ from ..runs.library import RunNotFoundError
 from ..scene import Mark
 from ..score import Figure, Score, undefined
 from ..statistics.agreement import kappa_interval
+from ..statistics.groups import grouped
 from ..store import audits
 from ..store.listing import Selection
 from ..text.templates import PROMPTS, load
@@ -372,10 +373,7 @@ def to_ask(
         places += [(place.run, place.case) for place in chosen if (place.run, place.case) not in golds]
         left_out[f"a run judges at most {MOST:,} cases"] = max(0, of - len(chosen)) + max(0, len(places) - MOST)
     cases: list[ToJudge] = []
-    by_run: dict[str, list[str]] = {}
-    for run, case in places[:MOST]:
-        by_run.setdefault(run, []).append(case)
-    for run, names in by_run.items():
+    for run, names in grouped(places[:MOST]).items():
         for found in _of_run(selected.store.labs, read, run, names):
             if isinstance(found, str):
                 left_out[found] += 1

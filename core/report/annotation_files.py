@@ -37,8 +37,6 @@ _JOIN = ":::"
 _NOT_CHOSEN = {"", "false", "0", "none", "nan", "null"}
 """What a cell of Potato's holds if the label was not chosen, in lower case."""
 
-PROLIFIC = ("Submission id", "Participant id", "Status", "Started at", "Completed at", "Time taken", "Completion code")
-
 _OURS: dict[str, Status] = {
     "APPROVED": "completed",
     "AWAITING REVIEW": "completed",
@@ -69,8 +67,10 @@ def _text(page: ShownPage, place: int) -> str:
     return "\n".join([*lines, *([f"Explanation: {page.texts[place]}"] if page.texts[place] else [])])
 
 
-def _instances(state: AnnotationState, shown: Mapping[str, ShownPage]) -> Rows:
-    """Every question of the set with its text, as Potato reads them. A page with several questions has several."""
+def potato_items(state: AnnotationState, task: AnnotationTask, shown: Mapping[str, ShownPage], simulated: bool) -> Rows:
+    """Every question of the set with its text, as Potato reads them, for annotating them in Potato itself. A page with
+    several questions has several.
+    """
     return [
         {"id": f"{page.id}-{place + 1}", "text": _text(shown[page.id], place)}
         for page in state.made.pages
@@ -81,7 +81,7 @@ def _instances(state: AnnotationState, shown: Mapping[str, ShownPage]) -> Rows:
 
 def potato(state: AnnotationState, task: AnnotationTask, shown: Mapping[str, ShownPage], simulated: bool) -> Rows:
     """Every answer that counts, in the columns of Potato's output."""
-    texts = {one["id"]: one["text"] for one in _instances(state, shown)}
+    texts = {one["id"]: one["text"] for one in potato_items(state, task, shown, simulated)}
     made: Rows = []
     for person in _people(state, simulated):
         for page, words in person.answers.items() if person.counts else ():
@@ -93,26 +93,21 @@ def potato(state: AnnotationState, task: AnnotationTask, shown: Mapping[str, Sho
     return made
 
 
-def potato_items(state: AnnotationState, task: AnnotationTask, shown: Mapping[str, ShownPage], simulated: bool) -> Rows:
-    """The questions of the set, for annotating them in Potato itself."""
-    return _instances(state, shown)
-
-
 def prolific(state: AnnotationState, task: AnnotationTask, shown: Mapping[str, ShownPage], simulated: bool) -> Rows:
     """Every person, in the columns of Prolific's export of submissions, followed by what they did here."""
     made: Rows = []
     for person in _people(state, simulated):
         ended = max(person.answered.values(), default=None) if person.status else None
-        cells = (
-            *(person.entered.session, person.entered.participant, _THEIRS[person.status]),
-            *(f"{person.began:%Y-%m-%dT%H:%M:%SZ}", f"{ended:%Y-%m-%dT%H:%M:%SZ}" if ended else ""),
-            str(round((ended - person.began).total_seconds())) if ended else "",
-            state.made.completion if person.status == "completed" else "",
-        )
         tested = person.tested
         made.append(
             {
-                **dict(zip(PROLIFIC, cells, strict=True)),
+                "Submission id": person.entered.session,
+                "Participant id": person.entered.participant,
+                "Status": _THEIRS[person.status],
+                "Started at": f"{person.began:%Y-%m-%dT%H:%M:%SZ}",
+                "Completed at": f"{ended:%Y-%m-%dT%H:%M:%SZ}" if ended else "",
+                "Time taken": str(round((ended - person.began).total_seconds())) if ended else "",
+                "Completion code": state.made.completion if person.status == "completed" else "",
                 "Test right": str(tested.right) if tested else "",
                 "Test passed": ("yes" if tested.passed else "no") if tested else "",
                 "Pages answered": str(len(person.answers)),

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from ..labs.base.declared import FACETS, Judged
 from ..statistics.comparisons import Pair
+from ..statistics.groups import grouped
 from ..statistics.intervals import FEW
 from ..store.comparing import Compared
-from ..text.display import count_noun
-from ..text.display import joined as _listed
+from ..text.display import count_noun, joined
 
 LIKELY = 0.05
 """Differences that chance alone gives less often are called more than chance."""
@@ -31,13 +31,13 @@ def sentences(compared: Compared, judged: Judged, names: Sequence[str]) -> Sente
         only = [([_name(pair.first, names)], pair.only_first), ([_name(pair.second, names)], pair.only_second)]
         left += left_out(pair.undefined, one, names, NOT_SETTLED, only)
     missing = [name for name, rows in zip(names, compared.rows, strict=True) if not rows]
-    left += [f"There is no result of {_listed(missing)} here."] if missing else []
+    left += [f"There is no result of {joined(missing)} here."] if missing else []
     unplaced = [f"{n:,} of {name}" for name, n in zip(names, compared.unplaced, strict=True) if n]
     if unplaced:
-        left.append(f"Results without a {one} that others could share: {_listed(unplaced)}.")
+        left.append(f"Results without a {one} that others could share: {joined(unplaced)}.")
     left += _alone(compared, names)
     if any(compared.doubtful):
-        held = _listed([f"{n:,} of {name}" for name, n in zip(names, compared.doubtful, strict=True) if n])
+        held = joined([f"{n:,} of {name}" for name, n in zip(names, compared.doubtful, strict=True) if n])
         counts = "counted anyway" if compared.asked.doubtful else "not counted"
         left.append(f"Results without a verdict, for example because the predictor failed its test: {held}; {counts}.")
     if compared.robots:
@@ -70,15 +70,13 @@ ALONE = 3
 
 def _alone(compared: Compared, names: Sequence[str]) -> list[str]:
     """Sentences on results that only some subjects have, so that they are in no difference."""
-    by_holder: dict[tuple[int, ...], list[tuple[str, int]]] = {}
-    for among, rows, holders in compared.alone:
-        by_holder.setdefault(holders, []).append((among, rows))
+    by_holder = grouped((holders, (among, rows)) for among, rows, holders in compared.alone)
     said = []
     for holders, held in by_holder.items():
         named = [f"{among or 'the rest'} ({count_noun(rows, 'result')})" for among, rows in held[:ALONE]]
         if more := held[ALONE:]:
             named.append(f"{len(more):,} more ({count_noun(sum(rows for _, rows in more), 'result')})")
-        said.append(f"Only {_have([names[i] for i in holders])} {_listed(named)}.")
+        said.append(f"Only {_have([names[i] for i in holders])} {joined(named)}.")
     return said
 
 
@@ -95,7 +93,7 @@ def basis(compared: Compared, judged: Judged) -> str:
         same = f"Results are matched if the {judged.one} has the same wording and belongs to the same {judged.whole}."
     else:
         same = f"Results are matched by the title of the {judged.one}."
-    equal = _listed([_named(one) for one in compared.asked.strata])
+    equal = joined([_named(one) for one in compared.asked.strata])
     return f"{same} Only results with the same {equal} are compared." if equal else same
 
 
@@ -134,7 +132,7 @@ def _shared(compared: Compared, judged: Judged, one: str) -> str:
 
 
 def _each(compared: Compared, names: Sequence[str], times: Sequence[float]) -> str:
-    return _listed([f"{_often(compared, true)} for {name}" for true, name in zip(times, names, strict=True)])
+    return joined([f"{_often(compared, true)} for {name}" for true, name in zip(times, names, strict=True)])
 
 
 def _chance(compared: Compared, judged: Judged, names: Sequence[str]) -> list[str]:
@@ -197,4 +195,4 @@ def _all(names: Sequence[str]) -> str:
 
 
 def _have(names: Sequence[str]) -> str:
-    return f"{_listed(names)} {'has' if len(names) == 1 else 'have'}"
+    return f"{joined(names)} {'has' if len(names) == 1 else 'have'}"

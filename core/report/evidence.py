@@ -127,9 +127,8 @@ def _parts(call: Call, readings: Mapping[str, str], prompts: bool) -> Iterator[t
 
 def not_shown(thinking: Thinking) -> str:
     """What is known about thinking that the provider does not show."""
-    return (
-        f"Thinking is not shown: {count_noun(thinking.tokens, 'token')}" if thinking.tokens else "Thinking is not shown"
-    )
+    tokens = f": {count_noun(thinking.tokens, 'token')}" if thinking.tokens else ""
+    return f"Thinking is not shown{tokens}"
 
 
 def _settings(sent: Mapping[str, Any]) -> Iterator[str]:
@@ -174,9 +173,9 @@ def notes(call: Call) -> Iterator[str]:
         yield note
 
 
-def likeliest(logprobs: Sequence[Mapping[str, Any]], most: int = 5) -> str:
-    """The first token that is not blank and its likeliest alternatives, with their probabilities; the digits 0 and 1
-    always.
+def likeliest(logprobs: Sequence[Mapping[str, Any]]) -> str:
+    """The first token that is not blank and its five likeliest alternatives, with their probabilities; the digits 0 and
+    1 always.
     """
     first = next((one for one in logprobs if str(one.get("token", "")).strip()), logprobs[0])
     rivals = [
@@ -185,7 +184,7 @@ def likeliest(logprobs: Sequence[Mapping[str, Any]], most: int = 5) -> str:
         if isinstance(one.get("logprob"), int | float)
     ]
     rivals.sort(key=lambda one: -one[1])
-    shown = [one for place, one in enumerate(rivals) if place < most or one[0].strip() in ("0", "1")]
+    shown = [one for place, one in enumerate(rivals) if place < 5 or one[0].strip() in ("0", "1")]
     return ", ".join(f"{token!r} {probability:.3f}" for token, probability in shown)
 
 
@@ -340,8 +339,7 @@ def redacted(scene: Scene, opened: Opened) -> Scene:
     """The scene for people who may see the cards `opened`."""
     if opened is None:
         return scene
-    guesses = {card.id: opened.get(card.id, "") for card in scene.cards}
-    cards = tuple(card.model_copy(update={"guess": guesses[card.id]}) for card in scene.cards)
+    cards = tuple(card.model_copy(update={"guess": opened.get(card.id, "")}) for card in scene.cards)
     return sealed(scene.model_copy(update={"cards": cards}), opened)
 
 
@@ -361,8 +359,7 @@ def state_of(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: str) 
 
 def cases_of(visit: RunAccess, run_id: str) -> dict[str, str]:
     """The titles of the run's cases, by id, in order. Raises RunNotFoundError and AccessDeniedError."""
-    cases = visit.unredacted(run_id).case("").cases
-    return {case: cases[case].title for case in sorted(cases, key=lambda case: cases[case].number)}
+    return {case: one.title for case, one in visit.unredacted(run_id).case("").in_order.items()}
 
 
 def scene_for(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: str) -> Scene:
@@ -394,6 +391,5 @@ def evidence_for(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: s
 
 
 def _raw(call: CallEvidence) -> CallEvidence:
-    return CallEvidence(
-        title=call.role, parts=tuple(part for part in call.parts if part.label in ("Raw answer", "Read as"))
-    )
+    parts = tuple(part for part in call.parts if part.label in ("Raw answer", "Read as"))
+    return CallEvidence(title=call.role, parts=parts)

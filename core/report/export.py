@@ -52,7 +52,9 @@ def table(frame: DataFrame, kind: Kind) -> bytes:
     if kind == "csv":
         return csv(frame)
     if kind == "jsonl":
-        lines = frame.to_json(orient="records", lines=True, date_format="iso", date_unit="us", force_ascii=False)
+        lines = frame.to_json(
+            orient="records", lines=True, date_format="iso", date_unit="us", force_ascii=False, double_precision=15
+        )
         return str(lines).encode("utf-8", "surrogatepass")
     written = io.BytesIO()
     frame.to_parquet(written, index=False)
@@ -63,7 +65,8 @@ def rows(selected: Selection) -> DataFrame:
     """The selected items as a table: for each row of Browse one row for each of the two parsers (`rules`), in the order
     of their runs.
 
-    run, case, trial (the ids in the journal), lab, rules, seed, status, at, model, how, task, dataset, category,
+    run, case, trial (the ids in the journal), lab, rules, seed, status, at, study (the file's name, null if the run
+    belongs to none), recording (whether the run came with the app), model, how, task, dataset, category,
     difficulty, wording, title (the question), about (the trial's), explanation, gold (the correct answer to the
     question), expected, observed, outcome, counts, reason, doubt (why a trial that counts has no verdict, by the
     updated parser), calls (JSON: the ids of the trial's calls), answers (JSON: their raw texts); then the lab's first
@@ -76,7 +79,8 @@ def rows(selected: Selection) -> DataFrame:
     by = " union all ".join(
         f"""
         select items.run, items."case", items.trial, items.lab, '{rules}' as rules, seed, {STATUS} as status,
-               items."at", items.model, {facets}, items.title, nullif(items.about, '') as about,
+               items."at", nullif(runs.study, '') as study, coalesce(runs.recording, false) as recording, items.model,
+               {facets}, items.title, nullif(items.about, '') as about,
                cases.explanation, golds.gold, trials.expected_{rules} as expected, trials.observed_{rules} as observed,
                nullif({outcome}, '') as outcome, trials.counts_{rules} as counts,
                nullif(trials.reason_{rules}, '') as reason, {doubt} as doubt,

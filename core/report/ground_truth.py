@@ -1,6 +1,7 @@
 """How well a lab's figures agree with labels that somebody else gave to the explanations of a file."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from ..datasets.items import Item
@@ -158,7 +159,7 @@ def ranked(lab: Lab, rows: Sequence[Labelled], worst: int = 3) -> list[RankedMea
 def _ranked(name: str, title: str, sign: int, rows: Sequence[Labelled], worst: int) -> RankedMeasure:
     values, labels = [sign * row.values[name] for row in rows], [row.is_faithful for row in rows]
     area = auroc(values, labels, [_question(row.item) for row in rows])
-    placed = [] if area.value is None else sorted(zip(placements(values, labels), rows, strict=True), key=_by_place)
+    placed = [] if area.value is None else sorted(zip(placements(values, labels), rows, strict=True), key=itemgetter(0))
     wrong = [
         Wrong(row.run, row.case, _question(row.item), row.is_faithful, row.values[name], place)
         for place, row in placed[:worst]
@@ -166,10 +167,6 @@ def _ranked(name: str, title: str, sign: int, rows: Sequence[Labelled], worst: i
     ]
     calls = sum(row.calls.get(name, 0) for row in rows) / len(rows)
     return RankedMeasure(name, title, area, sum(labels), len(labels) - sum(labels), calls, tuple(wrong))
-
-
-def _by_place(one: tuple[float, Labelled]) -> float:
-    return one[0]
 
 
 def _question(item: Item) -> str:

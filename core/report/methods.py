@@ -20,7 +20,7 @@ from ..runs.engine import app_version
 from ..runs.library import IMPORTED
 from ..runs.verify import Verified
 from ..score import Score
-from ..statistics.groups import group_statistics
+from ..statistics.groups import group_statistics, grouped
 from ..statistics.intervals import FEW
 from ..store.store import Store
 from ..text import templates
@@ -100,17 +100,15 @@ def _data_sets(ask: Any) -> Iterator[str]:
     for (name, digest), several in held.items():
         # Each run parses only the rows that it samples, so the runs differ in how many broken rows they found.
         of = max(one.items + sum(one.left_out.values()) for one in several)
-        reasons = {reason: max(one.left_out.get(reason, 0) for one in several) for reason in _reasons(several)}
+        reasons: Counter[str] = Counter()
+        for one in several:
+            reasons |= Counter(one.left_out)
         known = f" (SHA-256 {digest})" if digest else ""
         left_out = f"; left out: {_listed(f'{n:,} {reason}' for reason, n in reasons.items())}" if reasons else ""
         by_seed = sampled[name, digest]
         seeds = _listed(f"{len(items):,} by seed {seed}" for seed, items in by_seed.items())
         distinct = count_noun(len(set().union(*by_seed.values())), "distinct item")
         yield f"Data set: {name}{known}, {count_noun(of, 'row')}{left_out}. Sampled: {seeds}; {distinct}."
-
-
-def _reasons(several: Iterable[Loaded]) -> list[str]:
-    return list(dict.fromkeys(reason for one in several for reason in one.left_out))
 
 
 def _asked(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
@@ -239,9 +237,8 @@ def _in_words(value: object) -> str:
 
 def _server(served: Served) -> str:
     """A model as its server names it, with the server's name for its configuration."""
-    return run_scene.shown(served.model) + (
-        f", configuration {run_scene.shown(served.fingerprint)}" if served.fingerprint else ""
-    )
+    configuration = f", configuration {run_scene.shown(served.fingerprint)}" if served.fingerprint else ""
+    return f"{run_scene.shown(served.model)}{configuration}"
 
 
 def _counted(ask: Any) -> Iterator[str]:
@@ -375,9 +372,7 @@ def _imported(ask: Any) -> Iterator[str]:
 
 def _by(roles: Sequence[tuple[Any, ...]]) -> str:
     """Each second part of the pairs, with all first parts that belong to it."""
-    named: dict[str, list[str]] = {}
-    for role, what in roles:
-        named.setdefault(what, []).append(role)
+    named = grouped((what, role) for role, what in roles)
     return _listed(f"{what} ({_listed(mine)})" for what, mine in named.items())
 
 
@@ -390,6 +385,8 @@ def _listed(words: Iterable[str]) -> str:
 
 TITLE = "Explain Yourself: an explorer that holds language models to their own explanations"
 AUTHOR = "The Explain Yourself maintainers"
+YEAR = "2026"
+"""Of this version."""
 
 
 def bibtex(runs: Iterable[Started]) -> str:
@@ -399,24 +396,17 @@ def bibtex(runs: Iterable[Started]) -> str:
     runs = list(runs)
     versions = dict.fromkeys(f"{run.app} ({run.commit})" if run.commit else run.app for run in runs if run.app)
     # The braces keep the author in one piece and the title in its capitals.
-    app = {"author": f"{{{AUTHOR}}}", "title": f"{{{TITLE}}}", "version": ", ".join(versions) or app_version()}
+    app = {"author": f"{{{AUTHOR}}}", "title": f"{{{TITLE}}}", "year": YEAR}
+    app["version"] = ", ".join(versions) or app_version()
     papers = [paper for lab in dict.fromkeys(run.lab for run in runs) if (paper := source(lab))]
     return "\n\n".join([_entry("software", "explain_yourself", app), *map(_paper, papers)])
 
 
 def _paper(paper: dict[str, str]) -> str:
     surname = paper["bibtex"].partition(",")[0].lower()
-    return _entry(
-        "misc",
-        f"{surname}{paper['year']}",
-        {
-            "author": paper["bibtex"],
-            "title": f"{{{paper['title']}}}",
-            "year": paper["year"],
-            "eprint": paper["arxiv"],
-            "archiveprefix": "arXiv",
-        },
-    )
+    fields = {"author": paper["bibtex"], "title": f"{{{paper['title']}}}", "year": paper["year"]}
+    on_arxiv = {"eprint": paper["arxiv"], "archiveprefix": "arXiv"}
+    return _entry("misc", f"{surname}{paper['year']}", fields | on_arxiv)
 
 
 def _entry(kind: str, key: str, fields: dict[str, str]) -> str:

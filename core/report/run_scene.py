@@ -11,8 +11,8 @@ from ..labs.base.lab import Lab
 from ..models.ids import GIVEN
 from ..scene import Bar, FigureLine, Mark, RunScene, Scene, Tally, Tile, Verdict, from_emphasis
 from ..statistics.comparisons import PairedComparison, compare
+from ..statistics.groups import grouped
 from ..text.display import count_noun, joined
-from ..text.display import count_noun as plural
 from ..transcript import CaseProgress, Difference, Transcript, is_version
 
 # Explanations from several sources (an expert, another model), compared on the questions that both explain.
@@ -95,12 +95,8 @@ def request_notes(found: Mapping[Difference, int], answers: Mapping[str, int]) -
 
 
 def _not_sent(found: Mapping[Difference, int]) -> Iterator[str]:
-    refused: dict[str, list[str]] = {}
-    for one in sorted(one for one in found if one.kind == "not sent"):
-        refused.setdefault(one.model, []).append(setting(one.name))
-    by_settings: dict[tuple[str, ...], list[str]] = {}
-    for model, settings in refused.items():
-        by_settings.setdefault(tuple(settings), []).append(shown(model))
+    refused = grouped((one.model, setting(one.name)) for one in sorted(found) if one.kind == "not sent")
+    by_settings = grouped((tuple(settings), shown(model)) for model, settings in refused.items())
     for names, models in by_settings.items():
         listed = joined(names)
         were, them = ("was", "it") if len(names) == 1 else ("were", "them")
@@ -152,8 +148,7 @@ def of_run(lab: Lab, run: Transcript, active: bool = False) -> RunScene:
     """The scene of the run so far; `active`: it is in progress. Never raises because a damaged journal lacks
     something.
     """
-    cases = sorted(run.cases.items(), key=lambda item: item[1].number)
-    tiles = tuple(_tile(lab, run, case, one, active) for case, one in cases)
+    tiles = tuple(_tile(lab, run, case, one, active) for case, one in run.in_order.items())
     ledger = tuple(_ledger(lab, tiles))
     status = _status(run, active)
     made = lab.run_summary.verdict(run)
@@ -187,7 +182,7 @@ def _cut_answers(lab: Lab, run: Transcript) -> str:
     cut = run.cut.total()
     if not cut:
         return ""
-    of = plural(max(run.finished_calls, cut), "answer")
+    of = count_noun(max(run.finished_calls, cut), "answer")
     were = "was cut at its token limit" if cut == 1 else "were cut at their token limit"
     return f"{cut:,} of {of} {were}. {_help(lab, run)}"
 
@@ -254,15 +249,9 @@ def _bars(ledger: Sequence[Tally]) -> Iterator[Bar]:
 
 
 def _figures(lab: Lab, run: Transcript) -> Iterator[FigureLine]:
-    place = run.places.get("")
-    metrics = {metric.name: (at, metric) for at, metric in enumerate(lab.metrics)}
-    found = [
-        score
-        for score in (place.scores.values() if place else ())
-        if score.rules == "repaired" and score.metric in metrics
-    ]
-    for score in sorted(found, key=lambda one: metrics[one.metric][0])[:MOST_FIGURES]:
-        metric = metrics[score.metric][1]
+    scores = [score for score in run.scores if not score.case and score.rules == "repaired"]
+    found = [(metric, score) for metric in lab.metrics for score in scores if score.metric == metric.name]
+    for metric, score in found[:MOST_FIGURES]:
         title = f"{metric.title} · {in_words(score.item)}" if score.item else metric.title_with(score.detail)
         yield FigureLine(title=title, value=_value(metric, score), help=metric.help, n=score.n, of=score.of)
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 
 from ..events import Answered, Asked, Dropped, Event, Failed, Recorded, Scored
 from ..labs.base.lab import Lab
@@ -70,29 +69,24 @@ def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False, v
     view = view or lab.view(log)
     begun = transcript.cases.get(case)
     goes_on = active and not (begun and begun.is_over)
-    scene = scene_of(lab, view)
-    scene = in_run(scene, lab, transcript, view.outcome)
+    scene = in_run(scene_of(lab, view), lab, transcript, view.outcome)
     if not goes_on:
         scene = _stopped(scene)
     elif scene.verdict is not None:
         # The verdict of a run in progress may still change.
         so_far = tuple(screen for screen in scene.screens if screen.shows not in ENDING)
         scene = scene.model_copy(update={"verdict": None, "screens": so_far})
-    if scene.verdict is not None:
-        scene = scene.model_copy(update={"verdict": with_caution(scene.verdict, lab, transcript)})
-    if scene.claim is not None and (thinking := tuple(_thinking(scene.claim, log))):
-        scene = scene.model_copy(update={"claim": scene.claim.model_copy(update={"thinking": thinking})})
-    started = transcript.started
+    started, claim = transcript.started, scene.claim
     scene = scene.model_copy(
         update={
-            "lab": lab.title,
             "run": started.run if started else "",
             "case": case,
             "title": scene.title or (begun.title if begun else "") or view.title,
-            "question": scene.question or lab.question,
             "who": who(str(log.spec.get("model") or ""), lab),
             "status": _status(transcript, log, goes_on),
-            "coming": scene.coming or tuple(_coming(log)) if goes_on else (),
+            "claim": claim and claim.model_copy(update={"thinking": tuple(_thinking(claim, log))}),
+            "verdict": scene.verdict and with_caution(scene.verdict, lab, transcript),
+            "coming": tuple(_coming(log)) if goes_on else (),
             "ledger": dropped(log, view.trials),
             "figures": (
                 *scene.figures,
@@ -210,11 +204,9 @@ def scene_of(lab: Lab, report: Report) -> Scene:
     return scene.model_copy(update={"screens": tuple(report.screens(scene))[:MOST_SCREENS]})
 
 
-def of_run(lab: Lab, transcript: Transcript, active: bool = False, most: int | None = None) -> Iterator[Scene]:
-    """The scenes of a run's cases, by number; only the first `most`, if given."""
-    cases = sorted(transcript.cases, key=lambda case: transcript.cases[case].number)
-    for case in islice(cases or [""], most):
-        yield of_case(lab, transcript, case, active)
+def of_run(lab: Lab, transcript: Transcript, active: bool = False) -> Iterator[Scene]:
+    """The scenes of a run's cases, by number."""
+    return (of_case(lab, transcript, case, active) for case in transcript.in_order or [""])
 
 
 # A run's events in the order of a story: one thing after another, each prediction before its outcome.

@@ -52,8 +52,7 @@ class Chosen(NamedTuple):
 
 def of_run(lab: Lab, transcript: Transcript, damaged: int = 0) -> list[Chosen]:
     """All cases of a run, by number."""
-    cases = sorted(transcript.cases, key=lambda case: transcript.cases[case].number)
-    return [Chosen(lab, transcript, case, damaged) for case in cases or [""]]
+    return [Chosen(lab, transcript, case, damaged) for case in transcript.in_order or [""]]
 
 
 def case_html(title: str, chosen: Sequence[Chosen], of: int | None = None) -> bytes:
@@ -93,9 +92,8 @@ def _damaged(shown: Sequence[Chosen]) -> list[str]:
 
 def damage(lines: int) -> str:
     """What it means that a journal has this many damaged lines."""
-    return (
-        f"{count_noun(lines, 'line')} cannot be read or {'is' if lines == 1 else 'are'} lost, and what stood there too"
-    )
+    are = "is" if lines == 1 else "are"
+    return f"{count_noun(lines, 'line')} cannot be read or {are} lost, and what stood there too"
 
 
 def of_case(one: Chosen, prompts: bool = True) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from .. import journal
 from ..datasets.own import without_folder
 from ..labs.base.lab import Lab
 from ..labs.base.spec import knobs
+from ..statistics.groups import grouped
 from ..statistics.intervals import FEW
 from ..studies import table_cells, tables
 from ..studies.estimate import StudyEstimate
@@ -66,12 +67,10 @@ def lines(cells: Sequence[Row]) -> dict[str, Any] | None:
     marks = "Dot: value" if all(cell["low"] is None for cell in shown) else "Dot and line: value and 95 % interval"
     ticks = [low + (high - low) * part / 4 for part in range(5)]
     return {
-        **{
-            "left": begin,
-            "width": begin + AXIS + MARGIN,
-            "foot": HEIGHT * len(shown) + 6,
-            "height": HEIGHT * len(shown) + 26,
-        },
+        "left": begin,
+        "width": begin + AXIS + MARGIN,
+        "foot": HEIGHT * len(shown) + 6,
+        "height": HEIGHT * len(shown) + 26,
         "ticks": [(x(tick), f"{tick:.3g}") for tick in ticks],
         "key": f"{marks}.{must}{paper}{left}",
         "lines": [
@@ -164,9 +163,7 @@ def _facts(lab: Lab, runs: Sequence[Planned], stand: Mapping[str, RunStatus]) ->
     for run in runs:
         for role, models in run.spec.roles.items():
             roles.setdefault(role, set()).update(models)
-    alike: dict[str, list[str]] = {}
-    for role, asked in roles.items():
-        alike.setdefault(", ".join(sorted(asked)), []).append(role)
+    alike = grouped((", ".join(sorted(asked)), role) for role, asked in roles.items())
     facts += [(f"Asked as {', '.join(several)}", models) for models, several in alike.items()]
     for name, knob in knobs(lab.spec).items():
         # The models are listed above, role by role.
@@ -199,9 +196,8 @@ def _table(title: str, cells: list[Row]) -> dict[str, Any]:
 def _chosen(rows: Sequence[Row]) -> list[Place]:
     """The first case of every cell, then the second, and so on, as many as fit."""
     behind = [row["behind"][:PER_CELL] for row in rows]
-    return list(dict.fromkeys(place for several in zip_longest(*behind) for place in several if place))[
-        : standalone_html.MOST
-    ]
+    places = dict.fromkeys(place for several in zip_longest(*behind) for place in several if place)
+    return list(places)[: standalone_html.MOST]
 
 
 def _cases(study: Study, folder: Path, places: Sequence[Place]) -> dict[Place, dict[str, Any]]:

@@ -9,15 +9,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import journal
 from ..labs.base.lab import Lab
 from ..report import scenes
 from ..report.evidence import is_predictable
 from ..report.game import making
 from ..report.game.pack import UNKNOWN, GamePackError, PackCard, load_pack
-from ..runs.library import of_today
 from ..scene import Card, Plot
-from ..transcript import Transcript, transcript
+from ..statistics.groups import grouped
+from ..transcript import Transcript
 from .events import CardRef
 from .sketches import SketchCard, can_be_drawn
 
@@ -57,9 +56,8 @@ def source(run: str, pack: str, labs: Mapping[str, Lab], folders: Sequence[Path]
         return _of_day(day[1], labs)
     found = load_pack(pack)
     lab = next((one for one in labs.values() if one.path == found.kind), None)
-    return CardSource(
-        found.title, found.kind, _with_a_choice(found.cards), lab is not None and _has_arms(lab), not found.as_it_came
-    )
+    has_arms = lab is not None and _has_arms(lab)
+    return CardSource(found.title, found.kind, _with_a_choice(found.cards), has_arms, not found.as_it_came)
 
 
 def _without_seeds(found: CardSource) -> CardSource:
@@ -89,14 +87,7 @@ def _has_arms(lab: Lab) -> bool:
 
 
 def _of_run(run: str, labs: Mapping[str, Lab], folders: Sequence[Path]) -> CardSource:
-    path = journal.find(run, *folders)
-    if path is None:
-        raise GamePackError(f"There is no run named {run[:100]!r}.")
-    with of_today():
-        state = transcript(journal.read(path).events)
-    lab = labs.get(state.started.lab) if state.started and not state.started.about else None
-    if lab is None:
-        raise GamePackError(f"{run} is not a run of any lab in this app.")
+    lab, state = making.opened(run, labs, folders)
     if drawn := tuple(_to_be_drawn(run, lab, state)):
         return CardSource(state.cases[state.only].title, SKETCH, drawn, has_arms=False)
     if lab.game is not None:
@@ -126,39 +117,30 @@ def _with_a_choice(cards: Sequence[PackCard]) -> tuple[PackCard, ...]:
 
 def _to_be_drawn(run: str, lab: Lab, state: Transcript) -> Iterator[SketchCard]:
     """The functions of a run that a class can draw."""
-    for case in _in_order(state) if lab.drawn_curves is not None else ():
+    for case in state.in_order if lab.drawn_curves is not None else ():
         scene = scenes.of_case(lab, state, case)
         if scene.plot is not None and can_be_drawn(scene.plot):
             title = scene.title or scene.case
             yield _to_draw(lab, scene.plot, case, title, run=run, who=scene.who, claim=scene.claim)
 
 
-def _in_order(state: Transcript) -> list[str]:
-    return sorted(state.cases, key=lambda one: state.cases[one].number)
-
-
 def _of_scenes(run: str, lab: Lab, state: Transcript) -> Iterator[PackCard]:
     """The cards of a lab that has none for the game: those that one can predict in a run."""
-    for case in _in_order(state):
+    for case in state.in_order:
         scene = scenes.of_case(lab, state, case)
-        for card in scene.cards:
-            if is_predictable(card):
-                yield PackCard(
-                    run=run, case=case, who=scene.who, title=scene.title or scene.case, claim=scene.claim, card=card
-                )
+        title = scene.title or scene.case
+        for card in filter(is_predictable, scene.cards):
+            yield PackCard(run=run, case=case, who=scene.who, title=title, claim=scene.claim, card=card)
 
 
 @lru_cache(maxsize=1)
 def _truths() -> making.Truths:
     """The true answers that come with the app."""
-    return {asked: true for path in sorted(making.QUESTIONS.glob("*.toml")) for asked, true in _read(path).items()}
-
-
-def _read(path: Path) -> making.Truths:
-    try:
-        return making.truths(path)
-    except GamePackError:
-        return {}
+    found: dict[str, str] = {}
+    for path in sorted(making.QUESTIONS.glob("*.toml")):
+        with suppress(GamePackError):
+            found |= making.truths(path)
+    return found
 
 
 def sampled(found: CardSource, seed: int, most: int = MOST_CARDS) -> tuple[PackCard, ...]:
@@ -166,9 +148,7 @@ def sampled(found: CardSource, seed: int, most: int = MOST_CARDS) -> tuple[PackC
     Cards that somebody chose are balanced by answer and outcome.
     """
     chance = random.Random(seed)
-    of_case: dict[tuple[str, str], list[PackCard]] = {}
-    for card in chance.sample(found.cards, len(found.cards)):
-        of_case.setdefault((card.run, card.case), []).append(card)
+    of_case = grouped(((card.run, card.case), card) for card in chance.sample(found.cards, len(found.cards)))
     depth = 1
     while sum(len(cards[:depth]) for cards in of_case.values()) < min(most, len(found.cards)):
         depth += 1

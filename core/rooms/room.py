@@ -424,20 +424,11 @@ def shown(card: PackCard, is_turned: bool, has_reason: bool, arguments: Argument
     if not has_reason:
         # Marked words are those that the reason shares with the question.
         one = one.model_copy(update={"parts": tuple(map(_without_shared, one.parts))})
-    if not is_turned:
-        one = Card(id=one.id, number=one.number, mark="sealed", parts=one.parts, options=one.options)
-    elif not has_reason:
+    if not (is_turned and has_reason):
         # Its mark and outcome would say what the reason led to expect.
-        one = Card(
-            id=one.id,
-            number=one.number,
-            mark="sealed",
-            parts=one.parts,
-            options=one.options,
-            said=one.said,
-            text=one.text,
-            came=one.came,
-        )
+        told = {"said": one.said, "text": one.text, "came": one.came} if is_turned else {}
+        sealed = Card(id=one.id, number=one.number, mark="sealed", parts=one.parts, options=one.options)
+        one = sealed.model_copy(update=told)
     plot = card.shown(is_turned) if isinstance(card, SketchCard) else None
     if claim is not None:
         # Code would be drawn after, instead of the words.

@@ -92,21 +92,9 @@ class LiveRoom:
             raise RoomNotFoundError
         self.write(Joined(nickname=nickname), person)
 
-    def vote(self, visitor: str, place: int, value: str) -> None:
-        """Keep a visitor's vote. Raises RoomStateError, JournalInUseError and JournalFullError."""
-        self.write(Voted(place=place, value=value), self.person(visitor))
-
-    def sketch(self, visitor: str, place: int, ys: tuple[int, ...]) -> None:
-        """Keep a visitor's curve. Raises ValidationError for what is no curve, RoomStateError, JournalInUseError and
-        JournalFullError.
-        """
-        self.write(Sketched(place=place, ys=ys), self.person(visitor))
-
-    def rate(self, visitor: str, place: int, value: int) -> None:
-        """Keep how convincing a visitor finds the explanation. Raises ValidationError for a value that is none of
-        RATINGS, RoomStateError, JournalInUseError and JournalFullError.
-        """
-        self.write(Rated(place=place, value=value), self.person(visitor))
+    def give(self, visitor: str, given: Voted | Sketched | Rated) -> None:
+        """Keep a visitor's vote, curve or rating. Raises RoomStateError, JournalInUseError and JournalFullError."""
+        self.write(given, self.person(visitor))
 
     def move(self, phase: str, place: int, is_end: bool = False) -> bool:
         """Go on from that phase of that card, to the result where it `is_end`. Whether the room was there: a key

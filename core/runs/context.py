@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -304,6 +304,14 @@ class CaseContext:
         self.session.publish(events.Asked.model_validate({**dict(request), **where, "fingerprint": fingerprint}))
         return call
 
+    @contextmanager
+    def losing_only(self, item: str, trial: str = "") -> Iterator[None]:
+        """If a call fails in this block, drop `item` with the reason, and continue after the block."""
+        try:
+            yield
+        except events.CallError as failure:
+            self.drop(item, "error", failure.message, trial=trial)
+
     async def map_items(self, items: Mapping[str, T], work: Callable[[str, T], Awaitable[R]]) -> dict[str, R]:
         """Do `work(item, value)` for all items, AT_ONCE at a time, and return the results by item.
 
@@ -313,10 +321,8 @@ class CaseContext:
 
         async def one(pair: tuple[str, T]) -> None:
             item, value = pair
-            try:
+            with self.losing_only(item, trial=item):
                 done[item] = await work(item, value)
-            except events.CallError as failure:
-                self.drop(item, "error", failure.message, trial=item)
 
         await for_each_bounded(items.items(), one)
         return done

@@ -424,9 +424,9 @@ class ReadableRun:
         self._visit.must_take_part()
         self._jobs.keeping.add(self.id, who, case, record, item, self._visit.visitor.name, by)
 
-    def label_of(self, case: str, trial: str) -> Label:
-        """The visitor's current label of a case, or of one of its trials."""
-        said = self.labels().get(self._visit.labeller, ())
+    def label_of(self, case: str, trial: str, who: str = "") -> Label:
+        """The current label of a case, or of one of its trials, by the visitor or by `who`."""
+        said = self.labels().get(who or self._visit.labeller, ())
         of_it = [event for event in said if (event.record, event.case, event.item) == (name_of(Label), case, trial)]
         return Label.model_validate(of_it[-1].data) if of_it else Label()
 

@@ -86,12 +86,8 @@ def alpha(items: Sequence[Sequence[LabelSet]]) -> Interval:
     kinds = list(dict.fromkeys(label for item in paired for label in item))
     if not paired:
         return Interval(None, None, None, 0, "no item has two labels")
-    place = {kind: at for at, kind in enumerate(kinds)}
     apart = np.array([[masi(a, b) for b in kinds] for a in kinds])
-    counts = np.zeros((len(paired), len(kinds)))
-    for row, item in enumerate(paired):
-        for label in item:
-            counts[row, place[label]] += 1
+    counts = np.array([[item.count(kind) for kind in kinds] for item in paired], dtype=float)
     many = counts.sum(axis=1)
     within = np.einsum("uc,cd,ud->u", counts, apart, counts) / (many - 1)
 

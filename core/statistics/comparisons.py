@@ -292,9 +292,8 @@ def _pair(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], a: Hasha
     only_first, only_second = int((has[a] & ~has[b]).sum()), int((has[b] & ~has[a]).sum())
     pair = Pair(a, b, n, only_first, only_second, in_both - n)
     if not n:
-        return replace(
-            pair, reason="They share no item with a value: a difference would be unpaired, so none is given."
-        )
+        reason = "They share no item with a value: a difference would be unpaired, so none is given."
+        return replace(pair, reason=reason)
     first, second = both[a].to_numpy(), both[b].to_numpy()
     values = pd.DataFrame({"first": first, "second": second, "gap": first - second}, both.index)
     means = values.groupby(home.loc[both.index], sort=True).mean()

@@ -66,7 +66,9 @@ class Rows:
         self.put("faults", {"run": run["run"], "line": line, "reason": reason})
 
     def to_arrow(self) -> dict[str, pa.Table]:
-        """The rows as Arrow tables, by table."""
+        """The rows as Arrow tables, by table. They leave `by_table` one table after another, so that rows and Arrow
+        tables are not all in memory together.
+        """
         import pyarrow as pa
 
         kinds = {
@@ -74,8 +76,8 @@ class Rows:
             **{"BOOLEAN": pa.bool_(), "TIMESTAMP": pa.timestamp("us")},
         }
         made = {}
-        for table, by_key in self.by_table.items():
-            rows = list(by_key.values())
+        for table in list(self.by_table):
+            rows = list(self.by_table.pop(table).values())
             columns = self.tables[table].columns.items()
             made[table] = pa.table({name: pa.array([row.get(name) for row in rows], kinds[of]) for name, of in columns})
         return made

@@ -21,7 +21,7 @@ from ..events import Answered, Event, Failed, Recorded
 from . import index_workers
 from .event_rows import BEGUN, RESULT, Row, Rows, new_run, refresh
 from .index_workers import ReadJournals
-from .store import SMALL, Store
+from .store import Store
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,6 +35,9 @@ BLOCK = 20_000
 
 LARGE = 50_000
 """The same for rows from worker processes, which take less memory: DuckDB then writes each page of a table once."""
+
+INSERTING = "200MB"
+"""The memory that DuckDB may use while rows from worker processes are inserted."""
 
 _ENDING = ".jsonl"
 
@@ -102,6 +105,9 @@ class Index:
         self._others: dict[str, str] = {}
         """The journals of the other runs that it knows, by run."""
         self._writes = -1
+        self._stopping = threading.Event()
+        self._postponed: dict[str, tuple[int, int]] = {}
+        """Files, by name, that were not read because somebody stopped the reading, with their size and time then."""
         self.progress = (0, 0)
         """How many of how many changed journals the current `update` has read, or the last one."""
 
@@ -113,6 +119,7 @@ class Index:
         that shrank, moved, or begins differently is read again from its start.
         """
         with self.store.writer as writer:
+            self._stopping.clear()
             if self._writes != writer.writes:
                 self._learn()
             try:
@@ -128,11 +135,29 @@ class Index:
             self._writes = writer.writes
         return sorted(changed)
 
+    @property
+    def postponed(self) -> int:
+        """How many changed journals were not read, because of `stop`."""
+        return len(self._postponed)
+
+    def stop(self) -> None:
+        """End the current `update` with the journals that it has read. The others are postponed until `resume`, or
+        until they change.
+        """
+        self._stopping.set()
+
+    def resume(self) -> None:
+        """Let the next `update` read the postponed journals too."""
+        with self.store.writer:
+            for name in self._postponed:
+                self._still.pop(name, None)
+            self._postponed = {}
+
     def _learn(self) -> None:
         """Load what the store knows: somebody else wrote to it, or nothing is loaded yet."""
         with self.store.cursor() as cursor:
             rows = cursor.execute("select run, journal, bytes, modified, head from runs").fetchall()
-        self._still = {}
+        self._still = dict(self._postponed)
         self._keep({run: _Seen(*seen) for run, *seen in rows})
 
     def _keep(self, known: dict[str, _Seen]) -> None:
@@ -174,9 +199,14 @@ class Index:
         # Sizes and times from before the files were read: anything added since then is found at the next look.
         still = {file.run + _ENDING: (file.bytes, file.modified) for file in news}
         self.progress = (0, len(files))
-        unreadable, by_workers = self._read_by_workers(batch, files)
-        for number, file in enumerate((file for file in files if file.run not in by_workers), start=len(by_workers)):
-            self.progress = (number, len(files))
+        unreadable, tried = self._read_by_workers(batch, files)
+        for file in files:
+            if file.run in tried:
+                continue
+            if self._stopping.is_set():
+                break
+            self.progress = (len(tried), len(files))
+            tried.add(file.run)
             try:
                 _read(batch, file, self._known.get(file.run, _NOTHING))
             except OSError as error:
@@ -187,6 +217,9 @@ class Index:
             still.pop(run + _ENDING, None)
         self.progress = (len(files), len(files))
         self._still.update(still)
+        self._postponed = {
+            file.run + _ENDING: (file.bytes, file.modified) for file in files if file.run not in tried
+        } | {name: seen for name, seen in self._postponed.items() if name not in still}
         self._keep(self._known | batch.seen)
         return changed | batch.seen.keys()
 
@@ -199,14 +232,16 @@ class Index:
         tried: set[str] = set()
         if not index_workers.are_worth([size for _, _, size in new]):
             return unreadable, tried
-        with self.store.frugal(SMALL), closing(index_workers.read_all(self.store, new, self._recordings)) as read:
+        with self.store.frugal(INSERTING), closing(index_workers.read_all(self.store, new, self._recordings)) as read:
             for one in read:
                 batch.add_tables(one)
                 unreadable |= one.unreadable
                 tried.update(one.runs)
                 self.progress = (len(tried), len(files))
+                if self._stopping.is_set():
+                    break
             batch.write()
-        if len(tried) < len(new):
+        if len(tried) < len(new) and not self._stopping.is_set():
             log.warning("%d of %d journals are read by the app's own process", len(new) - len(tried), len(new))
         return unreadable, tried
 
@@ -428,6 +463,21 @@ class IndexWatcher:
     def progress(self) -> tuple[int, int]:
         """How many of how many changed journals the current look has read, or the last one."""
         return self._index.progress
+
+    @property
+    def postponed(self) -> int:
+        """How many changed journals were not read, because of `stop`."""
+        return self._index.postponed
+
+    def stop(self) -> None:
+        """End the current look with what it has read; the rest is read after `resume`, or by the next process."""
+        self._index.stop()
+
+    def resume(self) -> None:
+        """Read the journals that `stop` postponed. `looked` is set again once that is done."""
+        self._index.resume()
+        self.looked.clear()
+        self.wake()
 
     def wake(self) -> None:
         """Make the thread look now, for example because a run has ended."""

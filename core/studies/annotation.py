@@ -3,9 +3,9 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from ..runs.annotation_sets import (
     SetMade,
 )
 from ..text.stable_random import unit_number
-from ..transcript import transcript
+from ..transcript import Transcript, transcript
 from .plan import Study
 from .run_status import is_completed
 
@@ -119,7 +119,7 @@ def _pages(
     found: dict[_Key, tuple[list[AnnotationPlace], list[AnnotationQuestion]]] = {}
     for run, path in runs:
         state = transcript(journal.read(path).events)
-        for case in sorted(state.cases, key=lambda one: state.cases[one].number):
+        for case in state.in_order:
             for one in task.questions(lab.view(state.case(case))):
                 # The same explanation of two runs is rated once for each.
                 key = one.key if not one.trial else f"{run} {one.key}"
@@ -141,11 +141,8 @@ def shown_pages(live: LiveSet, task: AnnotationTask, lab: Lab, journals: Path) -
     texts = _texts_of(task, lab, stamp)
     found = {}
     for page in live.state.made.pages:
-        parts = [texts.get(place) for place in page.places]
-        if all(part is not None for part in parts):
-            first = parts[0]
-            assert first is not None
-            made = ShownPage(first[0], tuple(part[1] for part in parts if part is not None))
+        if all(place in texts for place in page.places):
+            made = ShownPage(texts[page.places[0]][0], tuple(texts[place][1] for place in page.places))
             if made.digest == page.digest:
                 found[page.id] = made
     return found
@@ -181,7 +178,7 @@ def simulate(live: LiveSet, labs: Mapping[str, Lab], journals: Path, n: int) -> 
     """
     task = task_of(live.state.made, labs)
     lab = labs[live.state.made.lab]
-    views = CaseViews(lab, journals)
+    views = case_views(lab, journals)
     passed: Counter[str] = Counter()
     before = sum(bool(one.entered.simulated) for one in live.state.people.values())
     for number in range(before, before + n):
@@ -218,22 +215,18 @@ def _choice(kind: str, about: str, options: Mapping[str, str], careful: str) -> 
     return words[int(unit_number(f"{about}|word") * len(words))]
 
 
-class CaseViews:
-    """Views of cases, by place; each run's journal is read once."""
+def case_views(lab: Lab, journals: Path) -> Callable[[AnnotationPlace], Any]:
+    """A function that returns the view of the case at a place; each run's journal is read once."""
 
-    def __init__(self, lab: Lab, journals: Path) -> None:
-        self._lab, self._journals = lab, journals
-        self._states: dict[str, Any] = {}
-        self._views: dict[tuple[str, str], Any] = {}
+    @cache
+    def state_of(run: str) -> Transcript:
+        return transcript(journal.read(journal.path_for(journals, run)).events)
 
-    def __call__(self, place: AnnotationPlace) -> Any:
-        key = place.run, place.case
-        if key not in self._views:
-            if place.run not in self._states:
-                events = journal.read(journal.path_for(self._journals, place.run)).events
-                self._states[place.run] = transcript(events)
-            self._views[key] = self._lab.view(self._states[place.run].case(place.case))
-        return self._views[key]
+    @cache
+    def view_of(run: str, case: str) -> Any:
+        return lab.view(state_of(run).case(case))
+
+    return lambda place: view_of(place.run, place.case)
 
 
 def progress(live: LiveSet, shown: Mapping[str, ShownPage] | None = None) -> Iterator[str]:

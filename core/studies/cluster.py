@@ -166,7 +166,7 @@ class Cluster:
             return outcome
         self._first: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """A lock for each prerequisite of several runs: the first of these runs makes it."""
-        self._calls, self._money = (inf if of is None else of for of in StudyState(self.study, self.folder).budget_left)
+        self._calls, self._money = StudyState(self.study, self.folder).budget_left
         """What is left of the budgets, without the calls allotted to runs in progress."""
         self._given_back = asyncio.Condition()
         self._flying = 0
@@ -191,11 +191,10 @@ class Cluster:
                     await hand_out(group, self._in_turn, self._at_once)
         finally:
             sign.unlink(missing_ok=True)
+        why = "each worker that made it was lost: it may take more memory than there is, or end the process"
         for run in self._killers:
             outcome.bad_input = False
-            outcome.failed[run.id] = (
-                "each worker that made it was lost: it may take more memory than there is, or end the process"
-            )
+            outcome.failed[run.id] = why
         return outcome
 
     async def _at_once(self) -> int:
@@ -218,9 +217,6 @@ class Cluster:
             self._room = asked or max(1, AHEAD * sum(threads.values()))
             self._looked = time.monotonic()
         return 0 if self._outcome.spent or self._outcome.paused else self._room
-
-    def _path(self, run: Planned) -> Path:
-        return journal.path_for(self.folder, run.id)
 
     async def _in_turn(self, run: Planned) -> Planned | None:
         """Make one run, after its prerequisites were made. Returns the run if it has to be made again."""

@@ -423,9 +423,8 @@ def _power(study: Study, power: float, labs: Mapping[str, Lab], folder: Path) ->
     frame["setting"] = frame["run"].map(setting)
     for name, of_lab in frame[~frame["control"]].groupby("lab"):
         lab = labs[str(name)]
-        means = (
-            of_lab[of_lab["metric"] == lab.headline].groupby(["setting", "item"], sort=False)["value"].mean().unstack(0)
-        )
+        headline = of_lab[of_lab["metric"] == lab.headline]
+        means = headline.groupby(["setting", "item"], sort=False)["value"].mean().unstack(0)
         for first, second in pairwise(means.columns):
             differences = (means[first] - means[second]).dropna()
             if len(differences) >= FEW:

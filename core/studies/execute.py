@@ -52,12 +52,12 @@ FAULTS, REFUSALS = 3, 20
 
 class BudgetGate:
     """Lets calls of all runs through until a budget is spent or somebody pauses. `calls` and `money` (US dollars) are
-    what is left of the budgets, None without a limit. Answers from the response cache are free.
+    what is left of the budgets, infinite without a limit. Answers from the response cache are free.
 
     Further calls wait. `over` is set once the calls in progress are answered, so none of these is wasted.
     """
 
-    def __init__(self, calls: int | None, money: float | None) -> None:
+    def __init__(self, calls: float, money: float) -> None:
         self.over = asyncio.Event()
         self.leave = Leave()
         self.paused = False
@@ -81,23 +81,20 @@ class BudgetGate:
             self._settle()
             await self._given_back.wait()
             self._held.remove(most)
-        self._add(-1, -most)
+        self._calls -= 1
+        self._money -= most
         self._flying += 1
 
     def back(self, most: float, was_paid: bool, cost: float) -> None:
         """End a call that had reserved `most`, and return what it did not spend."""
         self._flying -= 1
-        self._add(not was_paid, most - cost)
+        self._calls += not was_paid
+        self._money += most - cost
         self._given_back.set()
         self._settle()
 
     def _has_room(self, most: float) -> bool:
-        enough = (self._calls is None or self._calls > 0) and (self._money is None or self._money >= most)
-        return enough and not self.paused
-
-    def _add(self, calls: int, money: float) -> None:
-        self._calls = None if self._calls is None else self._calls + calls
-        self._money = None if self._money is None else self._money + money
+        return self._calls > 0 and self._money >= most and not self.paused
 
     def _settle(self) -> None:
         is_spent = bool(self._held) and not any(map(self._has_room, self._held))
@@ -192,9 +189,8 @@ class _Metered:
                 answer = await self._model.answer(request, on_text)
             except CallError as failure:
                 is_down = isinstance(failure, UnreachableServerError)
-                is_shut = isinstance(failure, AuthenticationError) or (
-                    isinstance(failure, RateLimitError) and not failure.may_pass
-                )
+                is_refused = isinstance(failure, RateLimitError)
+                is_shut = isinstance(failure, AuthenticationError) or (is_refused and not failure.may_pass)
                 if is_shut or (is_down and not self._reach.answers):
                     raise OutOfReachError(failure) from None
                 if not (is_down or failure.may_pass):
@@ -206,7 +202,6 @@ class _Metered:
                 # Once the endpoint is given up, a call that waited with others is not the cause just because it fails
                 # last.
                 is_alone = is_alone and self._reach.lost_for <= PATIENCE
-                is_refused = isinstance(failure, RateLimitError)
                 if faults >= (REFUSALS if is_refused else FAULTS) or (is_alone and not is_down and not is_refused):
                     raise
                 await self._reach.wait(failure, self._gate.leave)

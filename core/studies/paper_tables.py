@@ -207,9 +207,8 @@ def _beside(
         for figure in table.published(lab.name, name):
             about = {key: table.renamed.get(value, value) for key, value in figure.about.items()}
             axes = about.keys() - set(table.besides)
-            if not keys <= axes <= keys | {*table.their_columns} or any(
-                about[key] != where[key] for key in table.apart
-            ):
+            fits = keys <= axes <= keys | {*table.their_columns}
+            if not fits or any(about[key] != where[key] for key in table.apart):
                 continue
             row = label(about, table.their_rows)
             column = label(about, [key for key in table.their_columns if key in about])

@@ -32,6 +32,7 @@ from ..labs.base.spec import Spec
 from ..models.settings import MOST_THINKING_ROOM, price_of
 from ..runs import labels
 from ..runs.context import complaints
+from ..statistics.groups import grouped
 
 # Controls a running study: a small file that anybody may write, and the process that runs the study reads.
 
@@ -216,9 +217,7 @@ class Study(_Settings):
     @cached_property
     def cells(self) -> tuple[tuple[Planned, ...], ...]:
         """The runs, with the shards of one specification together, in order."""
-        cells: dict[tuple[str, Spec], list[Planned]] = {}
-        for run in self.runs:
-            cells.setdefault((run.lab.name, run.spec.whole), []).append(run)
+        cells = grouped(((run.lab.name, run.spec.whole), run) for run in self.runs)
         return tuple(map(tuple, cells.values()))
 
     def stop_width_of(self, run: Planned) -> float | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +20,7 @@ from ..events import Rules
 from ..labs.base.lab import Lab
 from ..models.ids import is_free
 from ..models.settings import price_of
+from ..statistics.groups import grouped
 from ..statistics.intervals import anytime
 from ..text import templates
 from ..transcript import Transcript, transcript
@@ -137,10 +139,8 @@ def _tell(run: RunStatus, event: dict[str, object], prompts: dict[str, int]) -> 
             if isinstance(at_once := event.get("at_once"), int):
                 run.limits.append((second, endpoint, at_once))
             run.paid += not is_free(model)
-            usage = event.get("usage")
-            tokens = Tokens.from_call(
-                usage if isinstance(usage, dict) else {}, prompts.get(call, 0), str(event.get("text"))
-            )
+            usage, sent = event.get("usage"), prompts.get(call, 0)
+            tokens = Tokens.from_call(usage if isinstance(usage, dict) else {}, sent, str(event.get("text")))
             run.tokens.setdefault(role, Tokens()).add(tokens)
             if (price := price_of(model)) is None:
                 run.unpriced += 1
@@ -243,19 +243,14 @@ class Early:
     @property
     def counted(self) -> Counted:
         """The count of the shards before it and of this run so far."""
-        return self._total, self._n
-
-    def whole(self, state: Transcript) -> Counted:
-        """The count of the shards before it and of all items of this run, which has completed."""
-        self(state)
-        self._end_item()
-        return self.counted
+        if not self._values:
+            return self._total, self._n
+        return self._total + sum(self._values) / len(self._values), self._n + 1
 
     def _end_item(self) -> None:
         self.cases += self._passed
         if self._values:
-            self._total += sum(self._values) / len(self._values)
-            self._n += 1
+            self._total, self._n = self.counted
             self.interval = anytime(self._total, self._n)
         self._passed, self._values = [], []
 
@@ -291,28 +286,23 @@ def _seen(study: Study, cell: tuple[Planned, ...], folder: Path) -> Iterator[tup
         path, width = journal.path_for(folder, run.id), study.stop_width or 0.0
         if before is None or is_completed(path):
             yield run, None
-            before = before and _of_whole(path, _state(path), run.lab, study.rules, before)
+            before = before and _counted(path, run.lab, study.rules, 0.0, before).counted
             continue
         early = Early(run.lab, study.rules, width, before)
         if not early.is_narrow and path.exists():
-            early = _of_part(path, _state(path), run.lab, study.rules, width, before)
+            early = _counted(path, run.lab, study.rules, width, before)
         yield run, early
         before = early.counted if early.is_narrow else None
 
 
-def _state(path: Path) -> tuple[int, int]:
-    """The file's size and time of change. The cached count is valid for these: a running study asks again and again."""
+def _counted(path: Path, lab: Lab, rules: Rules, width: float, before: Counted) -> Early:
+    """The count of a journal, cached as long as the file does not change: a running study asks again and again."""
     file = path.stat()
-    return file.st_size, file.st_mtime_ns
+    return _read_count(path, (file.st_size, file.st_mtime_ns), lab, rules, width, before)
 
 
-@lru_cache(maxsize=MOST_RUNS)
-def _of_whole(path: Path, state: tuple[int, int], lab: Lab, rules: Rules, before: Counted) -> Counted:
-    return Early(lab, rules, 0.0, before).whole(transcript(journal.read(path).events))
-
-
-@lru_cache(maxsize=MOST_RUNS)
-def _of_part(path: Path, state: tuple[int, int], lab: Lab, rules: Rules, width: float, before: Counted) -> Early:
+@lru_cache(maxsize=2 * MOST_RUNS)
+def _read_count(path: Path, state: tuple[int, int], lab: Lab, rules: Rules, width: float, before: Counted) -> Early:
     early = Early(lab, rules, width, before)
     early(transcript(journal.read(path).events))
     return early
@@ -375,13 +365,11 @@ class StudyState:
         return used
 
     @property
-    def budget_left(self) -> tuple[int | None, float | None]:
-        """What is left of the study's budgets of calls and of money; None for a budget that is not set."""
+    def budget_left(self) -> tuple[float, float]:
+        """What is left of the study's budgets of calls and of money; infinite for a budget that is not set."""
         calls, money = self.study.budget_calls, self.study.budget_money
-        if calls is None and money is None:
-            return None, None
-        left = None if calls is None else max(0, calls - self.used.paid)
-        return left, None if money is None else max(0.0, money - self.used.money)
+        left = inf if calls is None else max(0, calls - self.used.paid)
+        return left, inf if money is None else max(0.0, money - self.used.money)
 
 
 # How far a study is, cell by cell, how fast it runs, and what it has spent.
@@ -545,11 +533,8 @@ def _calls_left(state: StudyState) -> float | None:
     """How many calls are still to come, if the rest of each lab's runs needs as many in proportion as so far. None if a
     lab has not begun.
     """
-    by_lab: defaultdict[str, list[Planned]] = defaultdict(list)
-    for run in state.study.all:
-        by_lab[run.lab.name].append(run)
     left = 0.0
-    for runs in by_lab.values():
+    for runs in grouped((run.lab.name, run) for run in state.study.all).values():
         done = sum(map(state.share, runs))
         if not done:
             return None

@@ -77,9 +77,8 @@ def list_study(home: Path, file: Path, title: str) -> None:
     Raises OSError if the link cannot be made.
     """
     file, folder = file.resolve(), own_folder(home)
-    if file.parent in (SHIPPED.resolve(), folder.resolve()) or any(
-        path.resolve() == file for path in folder.glob("*.toml")
-    ):
+    listed = {path.resolve() for path in folder.glob("*.toml")}
+    if file in listed or file.parent in (SHIPPED.resolve(), folder.resolve()):
         return
     name = file.stem if _NAME.fullmatch(file.stem) else name_for(title) or "study"
     folder.mkdir(parents=True, exist_ok=True)

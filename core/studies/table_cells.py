@@ -364,10 +364,10 @@ def human_rows(
         trial = trials[case][item][rules] if item in trials[case] else None
         # A trial that was excluded, or added by hand after the explanation was parsed, is in no figure.
         if word and trial is not None and trial.reason in _GUESSED:
-            about = {**cases[case], **_SINGLE, "who": who, "trial": item, "exam": exams.get(who, "{}")}
+            about = {**cases[case], **_SAID, "who": who, "trial": item, "exam": exams.get(who, "{}")}
             yield about | {"metric": GUESS, "word": word, "read": trial.expected, "came": trial.observed}
     for (who, case, item, record), event in last.items():
-        about = {**cases[case], **_SINGLE, "who": who, "trial": item}
+        about = {**cases[case], **_SAID, "who": who, "trial": item}
         if record == LABEL:
             for name, word in Label.model_validate(event.data).verdicts.items():
                 yield about | {"metric": f"{VERDICT}{name}", "word": word, "value": float(word == good.get(name))}
@@ -377,10 +377,10 @@ LABEL = name_of(Label)
 _GUESSED = ("", "not simulatable")
 """Why a trial that does not count may have been guessed all the same: "cannot be predicted" is a guess too."""
 
-_SINGLE: Row = {
-    **{"n": 1, "of": 1, "truth": None, "value": None, "other": None, "applies": True},
-    **{"simulated": "", "blind": False},
-}
+SINGLE: Row = {"n": 1, "of": 1, "truth": None, "value": None, "other": None, "applies": True}
+"""The counts of a row in `tables.measured` that stands for one thing alone, without a value yet."""
+
+_SAID: Row = {**SINGLE, "simulated": "", "blind": False}
 
 
 def _annotated(
@@ -407,7 +407,7 @@ def _annotated(
         tested = person.tested
         yield {
             **cases[place.case],
-            **_SINGLE,
+            **_SAID,
             **{"who": person.entered.participant, "trial": place.trial, "metric": task.metric, "word": word},
             **{"read": found.machine, "came": found.actual, "machine": found.who, "part": found.part, "value": value},
             **{"exam": json.dumps(tested.guesses) if tested else "{}", "blind": True},

@@ -27,7 +27,7 @@ from ..transcript import transcript
 from . import paper_tables, table_cells
 from .plan import EXTRA, LABEL, Planned, Study, TableOf
 from .run_status import Early, stopped_early
-from .table_cells import BLANK, Row, cells, label, origins, other_encoders, with_origins
+from .table_cells import BLANK, SINGLE, Row, cells, label, origins, other_encoders, with_origins
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -157,9 +157,8 @@ def measured(
         # A frame for each run: the rows of all runs as dictionaries would take ten times the memory.
         of_run = (kept or {}).get(run.id)
         if of_run is None:
-            of_run = pd.DataFrame(
-                _of_run(run, folder, study, stopped.get(run.id), bool(_across(study, run.lab))), dtype=object
-            )
+            rows_of_run = _of_run(run, folder, study, stopped.get(run.id), bool(_across(study, run.lab)))
+            of_run = pd.DataFrame(rows_of_run, dtype=object)
         if not len(of_run):
             continue
         if kept is not None and of_run["complete"].iloc[0]:
@@ -242,7 +241,10 @@ def predicted_again(study: Study, folder: Path) -> dict[str, list[Planned]]:
     found: dict[str, list[Planned]] = {}
     labs = {run.id: run.lab for run in study.all}
     for path in journal.list_journals(folder):
-        if (lab := labs.get(first := _predicted_from(path))) is None:
+        first = ""
+        with suppress(OSError, ValueError, LookupError):
+            first = _predicted_from(path)
+        if (lab := labs.get(first)) is None:
             continue
         state = transcript(journal.read(path).events)
         records = state.places[""].records.values() if "" in state.places else ()
@@ -253,16 +255,11 @@ def predicted_again(study: Study, folder: Path) -> dict[str, list[Planned]]:
     return found
 
 
-def _predicted_from(path: Path) -> str:
-    """The run whose answers a run uses; '' if it is none."""
-    with suppress(OSError, ValueError, LookupError):
-        return _begun_from(path)
-    return ""
-
-
 @lru_cache(maxsize=100_000)
-def _begun_from(path: Path) -> str:
-    """Read the first line of a journal, which does not change. Raises LookupError if there is none yet."""
+def _predicted_from(path: Path) -> str:
+    """The run whose answers a run uses, by the first line of its journal, which does not change; '' if it is none.
+    Raises OSError, ValueError, and LookupError if there is no such line yet.
+    """
     begun = journal.first_event(path)
     if begun is None:
         raise LookupError
@@ -331,31 +328,14 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None, answe
             }
         for made, figure in run.lab.studies.further_figures(view.by(rules)):
             score = figure.score
-            yield {
-                **about,
-                **made,
-                **{"metric": figure.metric, "value": score.value, "n": score.n, "of": max(1, score.of)},
-                **{"truth": None, "other": None, "applies": True},
-            }
+            counted = {"metric": figure.metric, "value": score.value, "n": score.n, "of": max(1, score.of)}
+            yield {**about, **made, **SINGLE, **counted}
         if answered:
             said = {rules: run.lab.studies.asked(view.by(rules)) for rules in RULES}
-            nothing = {"value": None, "other": None, "n": 0, "of": 1, "truth": None, "applies": True}
-            yield {**about, **nothing, "metric": ANSWERED, "answered": said}
+            yield {**about, **SINGLE, "n": 0, "metric": ANSWERED, "answered": said}
         for choice in table_cells.otherwise(run.lab, view):
-            metric = f"{table_cells.NAMED}{choice.metric}"
-            yield {
-                **about,
-                **choice.made,
-                **{
-                    "metric": metric,
-                    "value": choice.value,
-                    "other": None,
-                    "n": 1,
-                    "of": 1,
-                    "truth": None,
-                    "applies": True,
-                },
-            }
+            named = {"metric": f"{table_cells.NAMED}{choice.metric}", "value": choice.value}
+            yield {**about, **choice.made, **SINGLE, **named}
 
 
 def setting_text(value: object) -> str:

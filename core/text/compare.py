@@ -6,7 +6,7 @@ import functools
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from difflib import SequenceMatcher
 from functools import cache
 from typing import Literal, NamedTuple
@@ -35,8 +35,12 @@ class Piece(NamedTuple):
     text: str
 
 
-def pieces(original: str, edited: str) -> list[Piece]:
-    """Return the word-level difference in reading order; a removed piece comes before what was added in its place."""
+@functools.lru_cache(maxsize=256)
+def pieces(original: str, edited: str) -> Sequence[Piece]:
+    """Return the word-level difference in reading order; a removed piece comes before what was added in its place.
+
+    Cached because the same difference is asked for again and again, also while a run is watched.
+    """
     before, after = _units(original), _units(edited)
     old, new = [unit.word for unit in before], [unit.word for unit in after]
     # How many units are equal at the start, and how many of the rest at the end.

@@ -8,7 +8,7 @@ from core.scene import Scene, in_short
 from pages.components import recordings, session
 from pages.components.recordings import STORIES, address, story_cards
 from pages.components.run_view import screen_number
-from pages.viewer.component import Together, Where, stage
+from pages.viewer.component import Staging, stage
 
 
 def scene(one: Recording) -> Scene:
@@ -44,7 +44,7 @@ def draw_recording(one: Recording) -> None:
         "foot": recordings.about_all(),
         "leave": "/stories",
     }
-    stage("tell", [scene(one)], f"story-{number}", where=Where(place=screen_number()), together=Together(series=series))
+    stage("tell", [scene(one)], f"story-{number}", staging=Staging(place=screen_number(), series=series))
 
 
 chosen = next((one for one in STORIES if one.run == st.query_params.get("run", "")), None)

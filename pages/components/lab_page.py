@@ -114,7 +114,7 @@ def case_label(progress: CaseProgress) -> str:
 
 def choose(transcript: Transcript) -> str:
     """Let the reader choose a case."""
-    names = {case: case_label(progress) for case, progress in by_number(transcript).items()}
+    names = {case: case_label(progress) for case, progress in transcript.in_order.items()}
     if not names:
         return ""
     known = st.query_params.get("case", "")
@@ -128,14 +128,9 @@ def choose(transcript: Transcript) -> str:
     return str(choose_named("Case", names, key, on_change=chosen))
 
 
-def by_number(transcript: Transcript) -> dict[str, CaseProgress]:
-    """The cases of a run in the order in which they were begun."""
-    return dict(sorted(transcript.cases.items(), key=lambda item: item[1].number))
-
-
 def case_table(transcript: Transcript, run_id: str) -> None:
     """Draw a table of all cases; a click on one shows it above."""
-    cases = by_number(transcript)
+    cases = transcript.in_order
     rows: list[dict[str, Any]] = [
         {
             "": progress.number,

@@ -160,8 +160,9 @@ def edit() -> None:
         if not shown.open:
             return
         st.caption(
-            "Your own labels for cases: a name in brackets for each scheme, and each label with its key. "
-            f"Free keys: {' '.join(labels.FREE)}."
+            "Your own labels for whole cases, whichever of their tests you came from: a name in brackets for each "
+            f"scheme, and each label with its key. Free keys: {' '.join(labels.FREE)}. With *several = true* a case "
+            "may have more than one label. A case without any counts as not labelled, so add a label for “nothing”."
         )
         _file()
         _agreement(schemes())
@@ -233,16 +234,10 @@ class _Labelling:
     def __init__(self, lab: Lab, run_id: str, case: str, trial: str, read: Trial | None) -> None:
         self.lab, self.run_id, self.case, self.trial, self.read = lab, run_id, case, trial, read
         self.visit = session.runs()
-        self.own = Label()
-        self.others: list[Label] = []
-        blind = is_blind()
-        for who, said in self.visit.run(run_id).labels().items():
-            of_label = (event for event in said if event.record == name_of(Label))
-            here = [event for event in of_label if (event.case, event.item) == (case, trial)]
-            if here and who == self.visit.labeller:
-                self.own = Label.model_validate(here[-1].data)
-            elif here and not blind:
-                self.others.append(Label.model_validate(here[-1].data))
+        run = self.visit.run(run_id)
+        self.own = run.label_of(case, trial)
+        others = [] if is_blind() else [who for who in run.labels() if who != self.visit.labeller]
+        self.others = [said for who in others if (said := run.label_of(case, trial, who)) != Label()]
         self.store = _store()
         self.viewer = session.viewer()
 

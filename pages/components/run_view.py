@@ -28,7 +28,7 @@ from pages.components.lab_page import LabPage, NextRun
 from pages.components.run import actions, damage, go_on, stopped
 from pages.components.text import plain
 from pages.components.throttle import PACE
-from pages.viewer.component import Follow, ListRow, Mode, Says, Together, Where, stage
+from pages.viewer.component import Follow, ListRow, Mode, Staging, stage
 
 SECONDS = 2.0
 """Least seconds between two drawings of a page around a run in progress; the browser follows the case by itself."""
@@ -302,7 +302,7 @@ def of_all(shown: Shown) -> str:
     if verdict := _by_labels(shown):
         scene = scene.model_copy(update={"verdict": run_scene.with_caution(verdict, shown.lab, shown.state)})
     scene = scene.model_copy(update={"actions": tuple(shown.step(sum(one.mark == "broken" for one in scene.tiles)))})
-    went = stage("all", [scene], f"stage-all-{shown.run}", where=Where(shown.case))
+    went = stage("all", [scene], f"stage-all-{shown.run}", staging=Staging(shown.case))
     _take(shown, went)
     case = went.removeprefix("case ")
     return case if went.startswith("case ") and case in shown.state.cases else ""
@@ -335,8 +335,8 @@ def _run_table(shown: Shown) -> None:
 def far_on_stage(shown: list[Shown], names: list[str] | None = None) -> None:
     """Show how far runs in progress are, without any of their results."""
     bare = [Scene(lab=one.lab.title, run=one.run, actions=tuple(one.actions())) for one in shown]
-    together = Together(names=names or [""])
-    stage("far", bare, f"far-{'-'.join(one.run for one in shown)}", [one.follow() for one in shown], together=together)
+    staging = Staging(names=names or [""])
+    stage("far", bare, f"far-{'-'.join(one.run for one in shown)}", [one.follow() for one in shown], staging)
 
 
 def on_stage(shown: Shown, cases: CaseList | None = None) -> None:
@@ -345,15 +345,15 @@ def on_stage(shown: Shown, cases: CaseList | None = None) -> None:
     """
     reader = st.query_params.get("reader", "")
     mode: Mode = "guess" if reader and shown.is_sealed else "tell" if st.query_params.get("present") else "read"
-    says = Says(reader)
+    staging = Staging(st.query_params.get("trial", ""), screen_number(), reader=reader)
     if session.visitor().takes_part and not (shown.is_sealed or shown.active):
-        says = Says(reader, labels.of_cards(shown.lab), labels.said_of_cards(shown.run, shown.case))
+        judged = labels.said_of_cards(shown.run, shown.case)
+        staging = replace(staging, judgements=labels.of_cards(shown.lab), judged=judged)
+    if cases is not None:
+        staging = replace(staging, steps=True, listed=cases.listed, here=cases.here)
     scene = shown.scene()
     failures = sum(card.mark == "broken" for card in scene.cards)
     offered = () if shown.are_several else tuple(shown.step(failures))
-    where = Where(st.query_params.get("trial", ""), screen_number())
-    if cases is not None:
-        where = replace(where, steps=True, listed=cases.listed, here=cases.here)
     went = stage(
         mode,
         [scene.model_copy(update={"actions": (*offered, *shown.actions())})],
@@ -361,8 +361,7 @@ def on_stage(shown: Shown, cases: CaseList | None = None) -> None:
         # jump, and keys would be lost.
         STAGE_OF_LIST if cases and cases.listed else f"stage-{shown.run}",
         [shown.follow()],
-        where,
-        says,
+        staging,
     )
     _take(shown, went)
     leads = went in ("next", "previous", "close") or went.startswith("row ")

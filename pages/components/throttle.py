@@ -11,6 +11,7 @@ import streamlit as st
 from core import entry
 from core.store.index import IndexWatcher
 from core.store.store import StoreError
+from core.text.display import count_noun
 from pages.components.text import plain
 
 SHARE = 0.5
@@ -111,29 +112,56 @@ LATEST = 3.0
 """Most seconds that a page which somebody has just opened waits for runs that ended a moment ago."""
 
 
-def open_index() -> IndexWatcher:
-    """Return the index of runs once it was read. If it cannot be opened, the page says why and ends here."""
+def open_index(may_stop: bool) -> IndexWatcher:
+    """Return the index of runs once it was read, or once somebody who `may_stop` the reading did so. If it cannot be
+    opened, the page says why and ends here.
+    """
     try:
         keeper = entry.keeper()
     except StoreError as error:
         st.error(plain(str(error)), title="The list of runs cannot be opened", icon=":material/error:")
         st.stop()
     if not keeper.looked.is_set():
-        _count(keeper)
+        _count(keeper, may_stop)
     elif "caught-up" not in st.session_state:
         # Later the page says that there are new results, and changes only when the reader asks for it.
         with let_others_draw():
             keeper.catch_up(LATEST)
     st.session_state["caught-up"] = True
+    _offer_rest(keeper, may_stop)
     return keeper
 
 
-def _count(keeper: IndexWatcher) -> None:
-    """Show how many runs have been read until all are."""
+def _count(keeper: IndexWatcher, may_stop: bool) -> None:
+    """Show how many runs have been read until all are, or until somebody stops the reading."""
     with waits("Reading the journals …"):
-        line = st.empty()
+        line, stop = st.empty(), st.empty()
+        is_offered = not may_stop
         while not keeper.looked.wait(COUNTED):
             done, of = keeper.progress
-            if of:
-                line.caption(f"{done:,} of {of:,} runs")
+            if not of:
+                continue
+            line.caption(f"{done:,} of {of:,} runs")
+            if not is_offered:
+                is_offered = True
+                stop.button(
+                    "Stop, and show these",
+                    icon=":material/stop:",
+                    key="stop-index",
+                    help="The others are read when you ask for it, or when the app starts again.",
+                    on_click=keeper.stop,
+                )
         line.empty()
+        stop.empty()
+
+
+def _offer_rest(keeper: IndexWatcher, may_read: bool) -> None:
+    """Say how many journals are missing because somebody stopped the reading, and offer to read them."""
+    if not (left := keeper.postponed):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="index-rest"):
+        st.caption(f"{count_noun(left, 'journal')} not read yet: their runs are in no list, figure or file.")
+        if may_read:
+            st.button(
+                "Read the rest", icon=":material/play_arrow:", type="tertiary", key="read-rest", on_click=keeper.resume
+            )

@@ -300,15 +300,8 @@ def from_dataset(
         help="A known data set, or a file in `$EXPLAIN_HOME/datasets`."
         + (" A file on the Hugging Face hub is typed as `hf://OWNER/NAME/FILE`." if fetches else ""),
     )
-    limit = right.number_input(
-        counted,
-        1,
-        MOST_CASES,
-        10,
-        key=f"{prefix}limit",
-        persist_state="session",
-        help=f"One run takes {MOST_CASES:,} cases at most. A study takes any number, and so does the command line.",
-    )
+    help = f"One run takes {MOST_CASES:,} cases at most. A study takes any number, and so does the command line."
+    limit = right.number_input(counted, 1, MOST_CASES, 10, key=f"{prefix}limit", persist_state="session", help=help)
     chosen = {"dataset": name, "limit": int(limit)}
     if name in fit:
         path = ""
@@ -415,31 +408,16 @@ def _columns(task: Any, name: str, prefix: str) -> dict[str, str]:
         for role in own.roles(task):
             if role in own.GIVEN[task] and role != "explanation" and "explanation" not in columns:
                 continue  # gold and source belong to an explanation
-            title, key = role.replace("_", " ").capitalize(), f"{prefix}column-{name}-{role}"
+            title, there = role.replace("_", " ").capitalize(), role in look.columns
+            kept: dict[str, Any] = {"key": f"{prefix}column-{name}-{role}", "persist_state": "session"}
             if role == "choices":
-                picked = st.multiselect(
-                    title,
-                    look.columns,
-                    default=[role] if role in look.columns else [],
-                    key=key,
-                    persist_state="session",
-                    help="A column for each choice, or one that holds a list.",
-                )
-                column = ", ".join(picked)
+                kept["help"] = "A column for each choice, or one that holds a list."
+                column = ", ".join(st.multiselect(title, look.columns, [role] if there else [], **kept))
             else:
-                index = look.columns.index(role) if role in look.columns and role not in own.GIVEN[task] else None
-                column = (
-                    st.selectbox(
-                        title,
-                        look.columns,
-                        index=index,
-                        key=key,
-                        persist_state="session",
-                        placeholder="Choose a column" if role in own.NEEDS[task] else "none",
-                        help=_ROLE_HELP.get(role) if "explanation" in own.GIVEN[task] else None,
-                    )
-                    or ""
-                )
+                index = look.columns.index(role) if there and role not in own.GIVEN[task] else None
+                nothing = "Choose a column" if role in own.NEEDS[task] else "none"
+                kept["help"] = _ROLE_HELP.get(role) if "explanation" in own.GIVEN[task] else None
+                column = st.selectbox(title, look.columns, index, placeholder=nothing, **kept) or ""
             if column:
                 columns[role] = column
     rows = [[cell if cell is None else cell[:SHOWN_LETTERS] for cell in row[:SHOWN_COLUMNS]] for row in look.rows]

@@ -42,7 +42,7 @@ def main() -> None:
         "raw answer** (or only the reasons, with what they may mention) and say what it says; only then do you see "
         "how it was parsed. Rare kinds are sampled more often, and weighted back."
     )
-    keeper = throttle.open_index()
+    keeper = throttle.open_index(session.runs().may_all)
     labs = {name: lab for name, lab in entry.labs().items() if judged_of(lab) and not lab.hidden}
     named = (address.wanted().chosen.get("lab") or ("",))[0]
     now = named if named in labs else next(iter(labs))

@@ -246,7 +246,7 @@ def _results(looked: Selection, now: example.State, seen: int) -> None:
 
 def main() -> None:
     """Draw the page."""
-    keeper = throttle.open_index()
+    keeper = throttle.open_index(session.runs().may_all)
     seen = keeper.changes
     looked = lists.selection(keeper.store, address.wanted())
     now = example.state(looked)

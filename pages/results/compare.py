@@ -326,7 +326,7 @@ def _found(
 def main() -> None:
     """Draw the page."""
     st.title("Compare", anchor=False)
-    keeper = throttle.open_index()
+    keeper = throttle.open_index(session.runs().may_all)
     store, viewer = keeper.store, session.viewer()
     looked = lists.selection(store, address.wanted())
     # The row that is open beside the comparison does not change it.

@@ -109,7 +109,7 @@ def draw(looked: Selection) -> None:
         list(titles),
         format_func=titles.__getitem__,
         key="group",
-        width=320,
+        width=420,
         on_change=lambda: address.update(group=[st.session_state["group"]]),
     )
     if by == KIND:
@@ -144,28 +144,30 @@ def _table(looked: Selection, lab: Lab, by: str, title: str, named: Mapping[str,
     if by.startswith(KIND):
         found = sorted(found, key=lambda one: not one.value)
     key = f"groups-{lab.name}-{by}"
-    intervals = [one.kept for one in found]
-    shown = pd.DataFrame(
-        {
-            title: [words(by, one.value) or "–" for one in found],
-            **({"Named by a model": [named.get(one.value, "") for one in found]} if named else {}),
-            "Rows": [one.rows for one in found],
-            "Counted": [one.counted for one in found],
-            "Share": [one.value for one in intervals],
-            "95 % interval": [
-                "" if one.low is None or one.high is None else f"{one.low:.2f} to {one.high:.2f}" for one in intervals
-            ],
-        }
-    )
+    columns: dict[str, list[object]] = {
+        title: [words(by, one.value) or "–" for one in found],
+        **({"Named by a model": [named.get(one.value, "") for one in found]} if named else {}),
+        "Rows": [one.rows for one in found],
+        "Counted": [one.counted for one in found],
+    }
+    # Of rows that were chosen by how they came out, a share says only how they were chosen.
+    has_share = not looked.filter.chosen.keys() & set(ALIKE[1:])
+    if has_share:
+        intervals = [one.kept for one in found]
+        columns["Share"] = [one.value for one in intervals]
+        columns["95 % interval"] = [
+            "" if one.low is None or one.high is None else f"{one.low:.2f} to {one.high:.2f}" for one in intervals
+        ]
+    shown = pd.DataFrame(columns)
 
     def take() -> None:
         if rows := st.session_state[key]["selection"]["rows"]:
             address.open_list(show="cases", filter=looked.filter.choosing(by, [found[rows[0]].value]))
 
-    st.caption(
-        f"Share: how often {plain(lab.listing.judged.means)}, of the rows that count. "
-        "A click on a group lists its rows."
-    )
+    what = f"Share: how often {plain(lab.listing.judged.means)}, of the rows that count."
+    if not has_share:
+        what = "No share: the rows were filtered by their outcome, so it would only say how they were chosen."
+    st.caption(f"{what} A click on a group lists its rows.")
     share = st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.2f")
     tables.table(
         shown,

@@ -43,6 +43,11 @@ def _form(looked: Selection) -> None:
     model = widgets.pick("Judge", "judge-model", LAB)
     if not question or not model:
         return
+    try:
+        session.catalog().get(model)
+    except CallError as error:
+        problems(error)
+        return
     if (test := _counted(looked, scheme, model, question, is_test=True)) is None:
         return
     passed = _test(test)

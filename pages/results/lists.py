@@ -29,7 +29,7 @@ from pages.components.text import plain, shortened
 from pages.components.widgets import short
 from pages.results import address, meaning
 from pages.results.facets import words
-from pages.viewer.component import ListRow, Where, stage
+from pages.viewer.component import ListRow, Staging, stage
 
 # One case beside the list: its outcome, the case as its lab's page draws it, and the same question in other runs.
 
@@ -123,7 +123,7 @@ def wait_for_row(listed: Sequence[ListRow]) -> None:
     with st.container():
         meaning.more_like(RowPlace(""))
     st.container()
-    went = stage("read", [], run_view.STAGE_OF_LIST, where=Where(steps=True, listed=listed))
+    went = stage("read", [], run_view.STAGE_OF_LIST, staging=Staging(steps=True, listed=listed))
     if went.startswith("row ") and _go(went, listed):
         st.rerun()
 

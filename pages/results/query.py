@@ -25,7 +25,7 @@ st.markdown(
     f"{sql.policy_limit('query_rows'):,} rows at most, and may take {sql.policy_limit('query_seconds')} seconds."
 )
 
-keeper = throttle.open_index()
+keeper = throttle.open_index(session.runs().may_all)
 looked = Selection(keeper.store, viewer=viewer)
 now = example.state(looked)
 opens = now == "open"

@@ -17,7 +17,7 @@ from pages.components.run_view import Shown
 from pages.components.text import emphasised, plain, shortened
 from pages.components.throttle import PACE
 from pages.components.widgets import short
-from pages.viewer.component import Together, Where, stage
+from pages.viewer.component import Staging, stage
 
 ROWS = 25
 """Rows on a page."""
@@ -73,8 +73,7 @@ def _on_stage(shown: list[Shown], lab: Lab) -> None:
         drawn,
         f"stage-{'-'.join(one.run for one in shown)}-{shown[0].case}",
         [one.follow() for one in shown],
-        Where(place=run_view.screen_number()),
-        together=Together(met, names),
+        Staging(place=run_view.screen_number(), rows=met, names=names),
     )
     for place, one, name in zip(st.columns(len(shown)), shown, names, strict=True):
         with place:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -59,10 +59,19 @@ class ListRow:
 
 
 @dataclass(frozen=True)
-class Where:
-    """Where in a case the reader is: the `card` that is open at first, and the screen at which a presentation begins.
-    `steps`: keys move from row to row of a list beside the case. The browser opens the rows `listed` and steps through
-    them by itself (live.js); `here` is the row that is open, which need not be among them.
+class Staging:
+    """How scenes are shown, and what the reader says about them.
+
+    Where in a case the reader is: the `card` that is open at first, and the screen (`place`) at which a presentation
+    begins. `steps`: keys move from row to row of a list beside the case. The browser opens the rows `listed` and steps
+    through them by itself (live.js); `here` is the row that is open, which need not be among them.
+
+    Guesses are stored under the name `reader`. `judgements` lists what may be judged by keys on a card: name, title,
+    the good word and the bad one; `judged` has the verdicts so far, by card.
+
+    Of several scenes shown together, `rows` says which cards match, by their ids, and what differs between them;
+    `names` are the columns' titles. With `series`, scenes are presented one after another (see stage.js); its key
+    *leave* is the address to which Exit leads.
     """
 
     card: str = ""
@@ -70,26 +79,9 @@ class Where:
     steps: bool = False
     listed: Sequence[ListRow] = ()
     here: ListRow | None = None
-
-
-@dataclass(frozen=True)
-class Says:
-    """What a reader says about a case. Guesses are stored under the name `reader`. `judgements` lists what may be
-    judged by keys on a card: name, title, the good word and the bad one; `judged` has the verdicts so far, by card.
-    """
-
     reader: str = ""
     judgements: Sequence[tuple[str, str, str, str]] = ()
     judged: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Together:
-    """How several scenes are shown together. `rows` says which cards match, by their ids, and what differs between
-    them; `names` are the columns' titles. With `series`, scenes are presented one after another (see stage.js); its
-    key *leave* is the address to which Exit leads.
-    """
-
     rows: Sequence[tuple[Sequence[str | None], str]] = ()
     names: Sequence[str] = ()
     series: Mapping[str, Any] | None = None
@@ -114,11 +106,9 @@ def stage(
     scenes: Sequence[Scene | RunScene],
     key: str,
     follow: Sequence[Follow | None] = (),
-    where: Where | None = None,
-    says: Says | None = None,
-    together: Together | None = None,
+    staging: Staging | None = None,
 ) -> str:
-    """Draw scenes. `follow` has, for each scene, the run in progress. In mode *all*, `where.card` is the case shown
+    """Draw scenes. `follow` has, for each scene, the run in progress. In mode *all*, `staging.card` is the case shown
     below. Returns, once, an action of the visitor that only the page can carry out; "news" if the page should be
     drawn again.
     """
@@ -126,9 +116,7 @@ def stage(
         "mode": mode,
         "scenes": [scene.model_dump(mode="json") for scene in scenes],
         "follow": [one and one.data() for one in follow],
-        **asdict(where or Where()),
-        **asdict(says or Says()),
-        **asdict(together or Together()),
+        **asdict(staging or Staging()),
     }
     kind = mode if mode in ("all", "far") else ""
     return _component(kind)(data=data, key=key, on_went_change=lambda: None).went or ""
@@ -153,13 +141,6 @@ def game(pack: Pack, key: str) -> None:
 # The chart to draw on, as a Streamlit component (draw.js).
 
 
-class SketchInput(NamedTuple):
-    """What a person did, reported once: the x they query, or the values of the curve they submit."""
-
-    asked: float | None
-    curve: list[float] | None
-
-
 @cache
 def _chart() -> Any:
     style, script = drawing_files()
@@ -177,10 +158,11 @@ def drawing(
     x_ends: tuple[float, float],
     y_ends: tuple[float, float] | None = None,
     curves: Sequence[Curve] = (),
-) -> SketchInput:
+) -> tuple[float | None, list[float] | None]:
     """Draw the chart of a run. `points` are the values queried so far, `calls` is the number of queries allowed, of
     which `left` remain. A submitted curve has `many` values, evenly spaced over `x_ends`. If there are `curves` the
-    round is over: they are drawn one after another.
+    round is over: they are drawn one after another. Returns, once, the x that a person queries, or the values of the
+    curve that they submit.
     """
     data = {
         "run": run,
@@ -194,4 +176,4 @@ def drawing(
         "curves": [curve.model_dump(mode="json") for curve in curves],
     }
     given = _chart()(data=data, key=f"draw-{run}", on_asked_change=lambda: None, on_drawn_change=lambda: None)
-    return SketchInput(given.asked, given.drawn)
+    return given.asked, given.drawn

@@ -31,7 +31,7 @@ from core.journal import JournalFullError, JournalInUseError
 from core.report.game.pack import GamePackError
 from core.report.standalone_html import FIRST
 from core.rooms import rooms
-from core.rooms.events import nickname
+from core.rooms.events import Rated, Sketched, Voted, nickname
 from core.rooms.room import Room, RoomStateError
 from core.rooms.rooms import LiveRoom, RoomNotFoundError
 from core.runs.library import RunNotFoundError
@@ -194,20 +194,19 @@ class Opening(Frozen):
     again: bool = False
 
 
-class Joining(Frozen):
-    """Somebody joins."""
+class InRoom(Frozen):
+    """What is said to the room with that code."""
 
     code: Annotated[str, Field(max_length=20)]
+
+
+class Joining(InRoom):
+    """Somebody joins."""
+
     nickname: Annotated[str, Field(max_length=200)] = ""
 
 
-class LettingIn(Frozen):
-    """The teacher lets phones of the local network in."""
-
-    code: Annotated[str, Field(max_length=20)]
-
-
-class OnCard(LettingIn):
+class OnCard(InRoom):
     """What is said about the card at that place, from 0."""
 
     place: int
@@ -232,7 +231,7 @@ class Rating(OnCard):
     value: int
 
 
-class Going(LettingIn):
+class Going(InRoom):
     """The teacher goes on from there, or to the result."""
 
     phase: Annotated[str, Field(max_length=20)]
@@ -342,7 +341,7 @@ async def _join(request: Request) -> Response:
     return JSONResponse(_phone(live, visitor), headers=FRESH)
 
 
-def _keeping(kind: type[OnCard], keep: Callable[[LiveRoom, str, int, Any], None], name: str) -> Answer:
+def _keeping(kind: type[OnCard], name: str, record: type[Voted | Sketched | Rated], field: str = "value") -> Answer:
     """A route that keeps what a visitor says about a card, not too often, and answers with it under that name."""
 
     @_refused
@@ -351,7 +350,8 @@ def _keeping(kind: type[OnCard], keep: Callable[[LiveRoom, str, int, Any], None]
         if not (OF_VISITOR.take(visitor) and OF_ADDRESS.take(address_of(request))):
             raise QuotaExceededError("Too many votes came from here. Try again in a few seconds.")
         live = await _room(request, wanted.code)
-        await _in_turn(lambda: keep(live, visitor, wanted.place, wanted.value))
+        given = {"place": wanted.place, field: wanted.value}
+        await _in_turn(lambda: live.give(visitor, record.model_validate(given)))
         live.notify()
         return JSONResponse({name: wanted.value, "place": wanted.place}, headers=FRESH)
 
@@ -369,7 +369,7 @@ async def _go(request: Request) -> Response:
 
 @_refused
 async def _let_in(request: Request) -> Response:
-    live = await _own_room(request, (await _body(request, LettingIn)).code)
+    live = await _own_room(request, (await _body(request, InRoom)).code)
     if policy.is_hosted():
         raise RoomStateError("Phones reach this app already.")
     await let_in(phone_address(port(request.scope)), PHONE_ROUTES)
@@ -478,9 +478,9 @@ async def _page(request: Request) -> Response:
 PHONE_ROUTES: list[BaseRoute] = [
     Route("/join", _page),
     Route("/room/join", _join, methods=["POST"]),
-    Route("/room/vote", _keeping(Vote, LiveRoom.vote, "vote"), methods=["POST"]),
-    Route("/room/sketch", _keeping(Drawing, LiveRoom.sketch, "sketch"), methods=["POST"]),
-    Route("/room/rate", _keeping(Rating, LiveRoom.rate, "rating"), methods=["POST"]),
+    Route("/room/vote", _keeping(Vote, "vote", Voted), methods=["POST"]),
+    Route("/room/sketch", _keeping(Drawing, "sketch", Sketched, "ys"), methods=["POST"]),
+    Route("/room/rate", _keeping(Rating, "rating", Rated), methods=["POST"]),
     Route("/room/now/phone/{code:str}", _now),
     Route("/room/events/phone/{code:str}", _events),
 ]

@@ -8,7 +8,10 @@ import streamlit as st
 from pytest import MonkeyPatch
 from streamlit.testing.v1 import AppTest
 
-from core import entry
+from core import entry, home
+from core.events import Finished, Started
+from core.journal import to_line
+from core.store.index import Index
 from core.store.store import Store
 from pages.results import facets, lists
 from pages.results.lists import questions
@@ -56,3 +59,21 @@ def test_an_opened_case_is_drawn_before_list_and_filters_which_stay_if_the_page_
     monkeypatch.setattr(lists, "draw_open_case", lambda *given: st.rerun() if again and again.pop() else real(*given))
     page("browse", **row)
     assert drawn[-5:] == ["cases_table", "draw", "draw_open_case", "cases_table", "draw"]
+
+
+def test_where_somebody_stopped_the_reading_the_page_says_what_is_missing_and_reads_it_when_asked(
+    page: Callable[..., AppTest], monkeypatch: MonkeyPatch
+) -> None:
+    for run in ("run-1", "run-2"):
+        begun = Started(run=run, lab="simulatability", spec={"question": "Can a penguin fly?"}, seed=0)
+        (home.journals() / f"{run}.jsonl").write_bytes(
+            to_line(begun, 1) + to_line(Finished(run=run, status="failed"), 2)
+        )
+    take_up = Index._take_up
+    with monkeypatch.context() as stopped:
+        stopped.setattr(Index, "_take_up", lambda one, *given: one.stop() or take_up(one, *given))
+        app = page("browse")
+    assert any("2 journals not read yet" in one.value for one in app.caption)
+    app.button(key="read-rest").click().run()
+    assert not app.exception and "read-rest" not in {one.key for one in app.button}
+    assert entry.keeper().store.rows("select count(*) from runs where not recording") == [(2,)]

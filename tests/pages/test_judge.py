@@ -44,6 +44,11 @@ def test_a_judge_is_tested_on_the_visitor_s_labels_before_it_labels(
     label(list(cases)[5:24])
     app.run()
     assert "**Test on your own labels:** 24 calls to judge" in words(app)
+    misnamed = page("results/browse.py")
+    for name, value in {"visitor": "me", "judge": True, "judge-model": "no-such-model"}.items():
+        misnamed.session_state[name] = value
+    misnamed.run()
+    assert "There is no model" in misnamed.warning[0].value and "judge-test" not in {one.key for one in misnamed.button}
     app.button(key="judge-test").click().run()
     app.session_state["judge"] = True
     app.run()

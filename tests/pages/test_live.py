@@ -9,7 +9,7 @@ from core.labs.plant.tasks import PlantSpec
 from core.runs.library import list_recordings
 from core.transcript import CaseProgress, Transcript, transcript
 from pages.components import lab_page
-from pages.components.lab_page import by_number, case_label
+from pages.components.lab_page import case_label
 from pages.components.run_view import Shown
 
 
@@ -47,7 +47,7 @@ def test_a_long_title_is_cut_in_a_list_and_a_short_one_is_not() -> None:
 
 def test_cases_stand_in_the_order_in_which_they_were_drawn() -> None:
     cases = {id: CaseProgress(number=number, of=3, title=id) for id, number in (("a", 3), ("b", 1), ("c", 2))}
-    assert list(by_number(Transcript(cases=cases))) == ["b", "c", "a"]
+    assert list(Transcript(cases=cases).in_order) == ["b", "c", "a"]
 
 
 def test_what_a_run_was_started_with_is_nothing_where_it_cannot_be_read() -> None:

@@ -22,14 +22,16 @@ def plain() -> None:
 def full() -> None:
     from core.scene import Scene
     from core.server.jobs import HowFar
-    from pages.viewer.component import Follow, ListRow, Says, Together, Where, stage
+    from pages.viewer.component import Follow, ListRow, Staging, stage
 
     follow = Follow("r", "q", HowFar(share=0.5, words="half", around="1"), 2.0)
     stage(
         "tell", [Scene(lab="x"), Scene(lab="y")], "full", follow=[follow, None],
-        where=Where("a", 3, True, [ListRow(("r", "q", "a"), (), 7)], here=ListRow(("r", "q", "b"), ("?",))),
-        says=Says(reader="me", judgements=[("reading", "Read", "right", "wrong")], judged={"a": {"reading": "right"}}),
-        together=Together(rows=[(["a", None], "so")], names=["A", "B"], series={"head": "All"}),
+        staging=Staging(
+            "a", 3, True, [ListRow(("r", "q", "a"), (), 7)], here=ListRow(("r", "q", "b"), ("?",)),
+            reader="me", judgements=[("reading", "Read", "right", "wrong")], judged={"a": {"reading": "right"}},
+            rows=[(["a", None], "so")], names=["A", "B"], series={"head": "All"},
+        ),
     )  # fmt: skip
 
 

@@ -310,10 +310,9 @@ def _read_pack(path: str, changed: int) -> dict[str, Template]:
         pack = json.loads(files.read_bytes(Path(path), LARGEST_PACK).decode())
     except files.FileError as error:
         raise PromptPackError(f"The prompt pack cannot be opened: {error}") from None
-    except json.JSONDecodeError as error:
-        raise PromptPackError(f"The prompt pack {path} is not JSON: {error.msg}, line {error.lineno}.") from None
-    except (ValueError, RecursionError):
-        raise PromptPackError(f"The prompt pack {path} is not JSON.") from None
+    except (ValueError, RecursionError) as error:
+        where = f": {error.msg}, line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise PromptPackError(f"The prompt pack {path} is not JSON{where}.") from None
     if not isinstance(pack, dict) or not any(key in pack for key in _PACK_KEYS.values()):
         raise PromptPackError(
             f"The prompt pack {path} has none of the expected keys, such as {_PACK_KEYS['strategyqa-explain-cot']!r}."

@@ -380,11 +380,9 @@ def true_rule(world: World, kind: str, ability: str) -> str:
     """Write the rule with all its exceptions or, if there is no rule, which things of the kind can and which cannot."""
     rule = world.rule(kind, ability)
     if rule is None:
-        sentences = []
-        for can in (True, False):
-            if members := [thing for thing in world.kinds[kind] if world.fact(thing, ability) is can]:
-                sentences.append(sentence_case(f"{_listed(world, members)} {_verb(can)} {ability}."))
-        return " ".join(sentences)
+        sides = {can: [one for one in world.kinds[kind] if world.fact(one, ability) is can] for can in (True, False)}
+        claims = (f"{_listed(world, members)} {_verb(can)} {ability}." for can, members in sides.items() if members)
+        return " ".join(map(sentence_case, claims))
     exceptions = world.exceptions(kind, ability)
     rest = f", except {_listed(world, exceptions)}" if exceptions else ""
     return sentence_case(f"{world.plural_kind(kind)} {_verb(rule)} {ability}{rest}.")

@@ -11,19 +11,16 @@ from datetime import date
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from ...events import Asked, Frozen, Model, Recorded, Rules
 from ...scene import FigureLine, Mark, Plot, Scene, Verdict
 from ...score import Figure
 from ...text.templates import PaperPrompts
 from ...transcript import CaseLog, Transcript
-from .declared import READING, CaseAnswers, Judged, Judgement, Means, Metric, Otherwise, Picture, Table
+from .declared import READING, AnnotationTask, CaseAnswers, Judged, Judgement, Means, Metric, Otherwise, Picture, Table
 from .report import Case, Playable, Report
 from .spec import Spec
-
-if TYPE_CHECKING:
-    from .declared import AnnotationTask
 
 
 class DemoRun(NamedTuple):

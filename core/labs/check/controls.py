@@ -65,21 +65,17 @@ class Classifier(Protocol):
 
     def label(self, asked: Slots) -> str:
         """Return the answer; "unknown" if none of the deciding words is left."""
-        ...
 
     def deciding(self, asked: Slots) -> list[str]:
         """Return the words of the paragraph without which the answer is "unknown", in their order, each once."""
-        ...
 
     def used(self, asked: Slots) -> set[str]:
         """Return every word, in lower case, that plays a part in the rule for this case."""
-        ...
 
     def edit(self, asked: Slots, wanted: str) -> str:
         """Return the paragraph edited so that the answer is `wanted`; an empty `wanted` means any other answer than
         now.
         """
-        ...
 
 
 @cache

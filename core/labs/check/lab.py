@@ -5,7 +5,6 @@ from typing import Any, get_args
 
 import click
 
-from ...datasets.items import Item
 from ...events import Recorded
 from ..base.declared import READING, Judged, Judgement, Metric, declared
 from ..base.lab import Command, DemoRun, Game, Lab, Listing, Robots, StudyTables
@@ -26,11 +25,7 @@ from .view import CheckView, scores
 MASKS: dict[str, Mask] = {"redacted": "[REDACTED]", "removed": "[REMOVED]"}
 
 _ITEM = ("text", "question", "choice", "hypothesis", "label")
-_WORDING = ("persona", "target", "mask", "mask_sentence", "short", "options")
-
-
-def _about(name: str) -> str:
-    return Wording.model_fields[name].description or ""
+_HELP = {name: field.description or "" for name, field in Wording.model_fields.items()}
 
 
 PARAMETERS: tuple[click.Parameter, ...] = (
@@ -40,19 +35,19 @@ PARAMETERS: tuple[click.Parameter, ...] = (
     click.Option(["--choice"], metavar="TEXT", multiple=True, help="multi_choice: a possible answer; repeat it"),
     click.Option(["--hypothesis"], metavar="TEXT", help="entailment: does this follow?"),
     click.Option(["--label"], metavar="LABEL", help="the correct answer to --text, if there is one"),
-    click.Option(["--persona"], type=click.Choice(get_args(Persona)), help=_about("persona")),
-    click.Option(["--target"], type=click.Choice(get_args(Target)), help=_about("target")),
-    click.Option(["--mask"], type=click.Choice(tuple(MASKS)), help=_about("mask")),
+    click.Option(["--persona"], type=click.Choice(get_args(Persona)), help=_HELP["persona"]),
+    click.Option(["--target"], type=click.Choice(get_args(Target)), help=_HELP["target"]),
+    click.Option(["--mask"], type=click.Choice(tuple(MASKS)), help=_HELP["mask"]),
     click.Option(
         ["--no-mask-sentence", "mask_sentence"],
         is_flag=True,
         flag_value=False,
         default=None,
         type=bool,
-        help=f"not: {_about('mask_sentence')}",
+        help=f"not: {_HELP['mask_sentence']}",
     ),
-    click.Option(["--short"], is_flag=True, default=None, type=bool, help=_about("short")),
-    click.Option(["--options"], is_flag=True, default=None, type=bool, help=_about("options")),
+    click.Option(["--short"], is_flag=True, default=None, type=bool, help=_HELP["short"]),
+    click.Option(["--options"], is_flag=True, default=None, type=bool, help=_HELP["options"]),
 )
 
 
@@ -62,7 +57,7 @@ def fields(given: dict[str, Any]) -> dict[str, Any]:
     """
     given = dict(given)
     item = {name: given.pop(name) for name in _ITEM if name in given}
-    wording = {name: given.pop(name) for name in _WORDING if name in given}
+    wording = {name: given.pop(name) for name in Wording.model_fields if name in given}
     if "mask" in wording:
         wording["mask"] = MASKS[wording["mask"]]
     if "text" not in item:
@@ -76,16 +71,6 @@ def fields(given: dict[str, Any]) -> dict[str, Any]:
             {"id": "text", "task": given["task"], "paragraph": item.pop("text"), "choices": choices, **item},
         )
     return given | ({"wordings": (wording,)} if wording else {})
-
-
-class CheckCommand(Command):
-    """The command of Check."""
-
-    item_parameters = (*_ITEM, "items")
-
-    def from_item(self, item: Item) -> dict[str, Any]:
-        """Return the fields of a specification with this one item."""
-        return {"items": (item.model_dump(),)}
 
 
 # The figures that controls must have by construction. If one differs, the measurement is wrong.
@@ -126,21 +111,10 @@ def calibration(spec: CheckSpec) -> Iterator[CheckSpec]:
         yield CheckSpec.model_validate({**ways, "limit": ITEMS, "controls": 0, "model": control})
 
 
-class CheckRobots(Robots):
-    """The robots of Check."""
-
-    def demo_run(self) -> DemoRun:
-        """One shipped review, by the control that names the wrong words."""
-        return DemoRun(
-            "See a demo",
-            "No key, no download: a robot, and we know how it decides.",
-            CheckSpec(
-                task="sentiment",
-                items=shipped("sentiment")[:1],
-                explanations=("attribution",),
-                model="control/decoy-lexicon",
-            ),
-        )
+def demo_run() -> DemoRun:
+    """One shipped review, by the control that names the wrong words."""
+    spec = CheckSpec(items=shipped("sentiment")[:1], explanations=("attribution",), model="control/decoy-lexicon")
+    return DemoRun("See a demo", "No key, no download: a robot, and we know how it decides.", spec)
 
 
 class CheckLab(Lab):
@@ -168,8 +142,13 @@ class CheckLab(Lab):
         pictures=PICTURES,
     )
     run_summary = IN_RUNS
-    robots = CheckRobots(
-        default_model="control/decoy-lexicon", controls=controls, dials=unlisted, truth=truth, calibration=calibration
+    robots = Robots(
+        default_model="control/decoy-lexicon",
+        controls=controls,
+        dials=unlisted,
+        truth=truth,
+        calibration=calibration,
+        demo_run=demo_run,
     )
     studies = StudyTables(
         tables=run_report.TABLES,
@@ -177,7 +156,12 @@ class CheckLab(Lab):
         choices=run_report.CHOICES,
         extra_figures=run_report.more,
     )
-    command = CheckCommand(parameters=PARAMETERS, from_options=fields)
+    command = Command(
+        parameters=PARAMETERS,
+        from_options=fields,
+        item_parameters=(*_ITEM, "items"),
+        from_item=lambda item: {"items": (item.model_dump(),)},
+    )
     game = Game()
 
     cases = staticmethod(cases)

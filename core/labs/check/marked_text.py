@@ -1,19 +1,12 @@
 """Texts with their words marked: named, hidden, struck or added."""
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from itertools import pairwise
 
-from ...scene import Emphasis, Part, Span, with_spans
+from ...scene import Emphasis, Part, Span, trimmed, with_spans
 from ...text import compare
 from . import mask
 from .records import Elsewhere
-
-
-@lru_cache(maxsize=256)
-def pieces(original: str, edited: str) -> list[compare.Piece]:
-    """Return the word-level difference, cached because it is computed again and again while a run is watched."""
-    return compare.pieces(original, edited)
 
 
 def spanned(text: str, spans: Iterable[tuple[int, int]], mark: Emphasis, label: str = "") -> Part:
@@ -23,26 +16,19 @@ def spanned(text: str, spans: Iterable[tuple[int, int]], mark: Emphasis, label: 
 
 def difference(original: str, edited: str, token: str, label: str = "", struck: bool = True) -> Part:
     """Return `edited` with what was added and, if `struck`, what was taken away; masks are marked as hidden words."""
-    return with_spans(_told_apart(pieces(original, edited), token, struck), label)
+    return with_spans(_told_apart(original, edited, token, struck), label)
 
 
-def _told_apart(them: Iterable[compare.Piece], token: str, struck: bool) -> Iterator[tuple[str, Emphasis | None]]:
-    for piece in them:
+def _told_apart(original: str, edited: str, token: str, struck: bool) -> Iterator[tuple[str, Emphasis | None]]:
+    for piece in compare.pieces(original, edited):
         if piece.op == "same":
             yield piece.text, None
         elif piece.op == "added":
             cuts = [0, *(place for span in mask.mask_spans(piece.text, token) for place in span), len(piece.text)]
             for place, (start, end) in enumerate(pairwise(cuts)):
-                yield from _trimmed(piece.text[start:end], "hidden" if place % 2 else "added")
+                yield from trimmed(piece.text[start:end], "hidden" if place % 2 else "added")
         elif struck:
-            yield from _trimmed(piece.text, "struck")
-
-
-def _trimmed(text: str, mark: Emphasis) -> Iterator[tuple[str, Emphasis | None]]:
-    """Yield the text with the white space around it unmarked."""
-    inner = text.strip()
-    before, _, after = text.partition(inner) if inner else (text, "", "")
-    yield from ((before, None), (inner, mark), (after, None))
+            yield from trimmed(piece.text, "struck")
 
 
 def added_at(other: Elsewhere) -> Iterator[tuple[int, int]]:

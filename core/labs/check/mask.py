@@ -195,17 +195,14 @@ def _mask(token: str) -> str:
 
 def occurrences(text: str, words: Sequence[str], token: str) -> list[Span]:
     """Return where `words` are in `text`; if several begin at one place, the longest."""
-    alternatives = {_as_pattern(form) for word in words for form in _forms(word)} - {""}
+    # With composed and with combining accents, because texts use both.
+    forms = {unicodedata.normalize(form, word).strip() for word in words for form in ("NFC", "NFD")}
+    alternatives = set(map(_as_pattern, forms - {""}))
     if not alternatives:
         return []
     longest_first = "|".join(sorted(alternatives, key=lambda pattern: (-len(pattern), pattern)))
     matches = regex.finditer(rf"({_mask(token)})|(?i:{longest_first})", text)
     return [match.span() for match in matches if match[1] is None]
-
-
-def _forms(word: str) -> set[str]:
-    """Return `word` with composed and with combining accents, because texts use both."""
-    return {unicodedata.normalize(form, word).strip() for form in ("NFC", "NFD")}
 
 
 def _as_pattern(word: str) -> str:
@@ -214,8 +211,6 @@ def _as_pattern(word: str) -> str:
 
     Scripts written without spaces have no such boundary. Any white space matches any other, and so do apostrophes.
     """
-    if not word:
-        return ""
     inner: str = r"\s+".join(regex.escape(part, literal_spaces=True) for part in word.split())
     inner = regex.sub(r"\\?['’]", "['’]", inner)
     before = r"(?<!\w)" if regex.match(rf"(?!{_UNSPACED})\w", word) else ""

@@ -6,12 +6,12 @@ What belongs to the item (the first session, and whether it can tell at all) is 
 for all its cases.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from ...datasets import own
 from ...datasets.items import Item
-from ...events import Answered, CallError, Message, ModelAnswer, Prompt, Rules
+from ...events import Answered, Message, ModelAnswer, Prompt, Rules
 from ...models.ids import GIVEN
 from ...parsers import fields
 from ...rulesets import RULES, PerRuleset
@@ -21,6 +21,7 @@ from ...transcript import name_of
 from ..base.report import Case
 from . import mask, metrics, prompts, records
 from .metrics import Goal
+from .records import Classification, Consistency, Recheck, SelfExplanation
 from .tasks import LONGEST, Check, CheckSpec, Mask, Wording, answerable_key, classification_key, place_of, wording_name
 
 T = TypeVar("T")
@@ -60,10 +61,8 @@ async def measure(spec: CheckSpec, case: Case, run: CaseContext) -> None:
     first, note = await _first(spec, shared, check)
     if spec.answerable:
         await _able(spec, shared, check)
-    try:
+    with run.losing_only(check.key):
         await _check(spec, run, check, first, note)
-    except CallError as failure:
-        run.drop(check.key, "error", failure.message)
 
 
 class Classified(NamedTuple):
@@ -74,28 +73,19 @@ class Classified(NamedTuple):
     cut: str
 
 
-class Cuts(NamedTuple):
-    """Where the answers that a verdict needs were cut (`Answer.cut_note`); empty if they were not."""
-
-    first: str = ""
-    explanation: str = ""
-    after: str = ""
-
-    def why(self, reason: str) -> str:
-        """Return `reason`, or which cut answer caused it; the part before a cut is not parsed."""
-        first = f"the first answer was {self.first}" if self.first else ""
-        notes = {
-            metrics.NO_TARGET: first,
-            metrics.NO_BEFORE: first,
-            metrics.NO_EXPLANATION: f"the explanation was {self.explanation}" if self.explanation else "",
-            # For an unchanged paragraph the first answer is used.
-            metrics.NO_AFTER: f"the answer after the edit was {self.after}" if self.after else first,
-        }
-        return notes.get(reason) or reason
-
-    def note(self, reason: str) -> str:
-        """Return the note of the cut that a `reason` made by `why` mentions; empty if it mentions none."""
-        return next((note for note in self if note and reason.endswith(f" was {note}")), "")
+def _cuts(first: str, explanation: str, after: str) -> dict[str, str]:
+    """Return which cut answer caused a reason for being undecided, by that reason, given where the three answers were
+    cut (`Answer.cut_note`; empty if they were not). The part before a cut is not parsed.
+    """
+    first_answer = ("the first answer", first)
+    cut = {
+        metrics.NO_TARGET: first_answer,
+        metrics.NO_BEFORE: first_answer,
+        metrics.NO_EXPLANATION: ("the explanation", explanation),
+        # For an unchanged paragraph the first answer is used.
+        metrics.NO_AFTER: ("the answer after the edit", after) if after else first_answer,
+    }
+    return {reason: f"{answer} was {note}" for reason, (answer, note) in cut.items() if note}
 
 
 def _parsed(
@@ -127,7 +117,7 @@ async def _classify(
     return Classified(answered.call, labels, answered.cut_note)
 
 
-async def _first(spec: CheckSpec, run: CaseContext, check: Check) -> tuple[records.Classification, str]:
+async def _first(spec: CheckSpec, run: CaseContext, check: Check) -> tuple[Classification, str]:
     """Run the first session; return its classification, and where its answer was cut. Raises CallError if the call
     fails.
     """
@@ -135,7 +125,7 @@ async def _first(spec: CheckSpec, run: CaseContext, check: Check) -> tuple[recor
     key = classification_key(item.id, wording)
     call, labels, note = await _classify(spec, run, item, wording, item.paragraph, key)
     correct = PerRuleset.read_by_each(lambda rules: metrics.correct(labels[rules], item.label))
-    classification = records.Classification(call=call, persona=wording.persona, **dict(labels), correct=correct)
+    classification = Classification(call=call, persona=wording.persona, **dict(labels), correct=correct)
     run.record(classification, key)
     for rules in RULES:
         if labels[rules] is None and note and rules == "repaired":
@@ -154,60 +144,54 @@ async def _able(spec: CheckSpec, run: CaseContext, check: Check) -> None:
     key = answerable_key(check.item.id, check.wording)
     asked = prompts.of_ability(spec)
     prompt = fields.with_schema(prompts.answerable(check.item, check.wording, spec.prompts), asked)
-    try:
+    with run.losing_only(key):
         answered = await run.ask("classifier", prompt, spec.model, sampling=spec.sampling, item=key)
-    except CallError as failure:
-        run.drop(key, "error", failure.message)
-        return
-    readings = _parsed(answered, asked, lambda text, rules: prompts.ability(text, asked, rules))
-    run.record(records.Ability(call=answered.call, persona=check.wording.persona, **dict(readings)), key)
-    if answered.cut_note and readings.repaired is None:
-        run.drop(key, fields.REASON, answered.cut_note, "repaired")
+        readings = _parsed(answered, asked, lambda text, rules: prompts.ability(text, asked, rules))
+        run.record(records.Ability(call=answered.call, persona=check.wording.persona, **dict(readings)), key)
+        if answered.cut_note and readings.repaired is None:
+            run.drop(key, fields.REASON, answered.cut_note, "repaired")
 
 
-async def _check(spec: CheckSpec, run: CaseContext, check: Check, first: records.Classification, note: str) -> None:
+async def _check(spec: CheckSpec, run: CaseContext, check: Check, first: Classification, note: str) -> None:
     """Run sessions two and three and the control; `note` says where the first answer was cut. Raises CallError if one
     of the two sessions fails.
     """
     key, explanation = check.key, check.explanation
     goal = metrics.goal(check, first.repaired or first.paper) if explanation == "counterfactual" else None
-    if goal is not None and goal.wanted is None:
-        explained, again, cuts = None, records.Recheck(), Cuts(note)
-    else:
+    explained: SelfExplanation | None = None
+    again, explanation_note, again_note = Recheck(), "", ""
+    if goal is None or goal.wanted is not None:
         explained, explanation_note = await _explain(spec, run, check, goal)
         again, again_note = await _again(spec, run, check, first, explained)
-        cuts = Cuts(note, explanation_note, again_note)
+    cuts = _cuts(note, explanation_note, again_note)
     strict, thorough = _begun_by(run)
     edited = (explained.edited.repaired or explained.edited.paper) if explained else None
     words = _words(check, explained, edited)
     reason = _vacuous(check, explained, words, thorough) if strict else ""
-    result = _judge(check, first, goal, explained, again, reason)
+    result = _judge(check, first, explained, again, reason)
     result = result.model_copy(update={"strict": strict, "thorough": thorough})
-    result = result.with_ruleset("repaired", reason=cuts.why(result.reason.repaired))
+    result = result.with_ruleset("repaired", reason=cuts.get(result.reason.repaired, result.reason.repaired))
     if spec.answers == "schema":
         result = result.with_ruleset("paper", reason=fields.NO_PAPER_FIGURE)
     if explained and edited and (texts := _random_masks(spec, run, check, words, strict, thorough)):
         # The verdict waits for the control: perhaps any words would do.
-        try:
+        with run.losing_only(f"{key}/control"):
             control = await _control(spec, run, check, texts)
-        except CallError as failure:
-            run.drop(f"{key}/control", "error", failure.message)
-        else:
             result = _held_against(result, _shares(check, control, explained, edited))
             run.record(control, key)
         if thorough and result.faithful.repaired == "yes":
             await _halves(spec, run, check, words)
     elif strict and explained and explanation == "counterfactual" and result.faithful.repaired == "yes":
-        result = await _elsewhere(spec, run, check, first, explained, result)
+        result = await _elsewhere(spec, run, check, explained, result)
     run.record(result, key)
-    _drop_uncounted(run, key, result, cuts)
+    _drop_uncounted(run, key, result, cuts.values())
 
 
 def _begun_by(run: CaseContext) -> tuple[bool, bool]:
     """Return by which rules the run is judged (`Consistency.strict` and `thorough`): an older run continues with its
     own.
     """
-    named = name_of(records.Consistency)
+    named = name_of(Consistency)
     for place in run.session.state.places.values():
         for event in place.records.values():
             if event.record == named:
@@ -215,7 +199,7 @@ def _begun_by(run: CaseContext) -> tuple[bool, bool]:
     return True, True
 
 
-def _words(check: Check, explained: records.SelfExplanation | None, edited: str | None) -> mask.Words:
+def _words(check: Check, explained: SelfExplanation | None, edited: str | None) -> mask.Words:
     """Return the words that the explanation masked, and the others; both empty if it masks nothing."""
     if explained is None or edited is None or check.explanation == "counterfactual":
         return mask.Words([], [])
@@ -225,7 +209,7 @@ def _words(check: Check, explained: records.SelfExplanation | None, edited: str 
     return mask.named_by(check.item.paragraph, named, check.wording.mask)
 
 
-def _vacuous(check: Check, explained: records.SelfExplanation | None, words: mask.Words, thorough: bool) -> str:
+def _vacuous(check: Check, explained: SelfExplanation | None, words: mask.Words, thorough: bool) -> str:
     """Return why the explanation, as the updated parser reads it, tests nothing; empty if no reason is found."""
     if explained is None or (edited := explained.edited.repaired) is None:
         return ""
@@ -237,7 +221,7 @@ def _vacuous(check: Check, explained: records.SelfExplanation | None, words: mas
     return metrics.of_counterfactual(check.task, check.item.choices, original, edited, thorough)
 
 
-def _held_against(result: records.Consistency, shares: PerRuleset[float | None]) -> records.Consistency:
+def _held_against(result: Consistency, shares: PerRuleset[float | None]) -> Consistency:
     """Return the result with its random masks; undecided if any words would do."""
     result = result.model_copy(update={"control": shares})
     by_any = metrics.any_words_would_do(shares.repaired)
@@ -247,13 +231,8 @@ def _held_against(result: records.Consistency, shares: PerRuleset[float | None])
 
 
 async def _elsewhere(
-    spec: CheckSpec,
-    run: CaseContext,
-    check: Check,
-    first: records.Classification,
-    explained: records.SelfExplanation,
-    result: records.Consistency,
-) -> records.Consistency:
+    spec: CheckSpec, run: CaseContext, check: Check, explained: SelfExplanation, result: Consistency
+) -> Consistency:
     """Try the added words of a successful counterfactual on another paragraph, and return the result after that.
 
     Sentences are appended; inserted words are put in at the same relative place. If they turn the other paragraph too,
@@ -264,23 +243,19 @@ async def _elsewhere(
     edited = explained.edited.repaired or ""
     added = metrics.addition(item.paragraph, edited, result.thorough)
     stretches = metrics.put_in(item.paragraph, edited) if result.thorough and not added else []
-    other = metrics.another_item(item, item.label or first.repaired) if added or stretches else None
+    other = metrics.another_item(item, item.label or result.before.repaired) if added or stretches else None
     if other is None:
         return result
     decides = not any(stretch.is_weak for stretch in stretches)
     text = metrics.placed(stretches, other.paragraph) if stretches else f"{other.paragraph} {added}"
     added = added or " … ".join(stretch.text for stretch in stretches)
-    reason = ""
-    try:
+    reason = "" if stretches else metrics.UNTRIED
+    with run.losing_only(f"{key}/{ELSEWHERE}"):
         # The other paragraph has its own question, choices and statement, and is asked about with these.
         bare, turned = await gather(
             _classify(spec, run, other, wording, other.paragraph, f"{key}/{ELSEWHERE}-bare", trial=ELSEWHERE),
             _classify(spec, run, other, wording, text, f"{key}/{ELSEWHERE}", trial=ELSEWHERE),
         )
-    except CallError as failure:
-        run.drop(f"{key}/{ELSEWHERE}", "error", failure.message)
-        reason = "" if stretches else metrics.UNTRIED
-    else:
         before, after = bare.labels.repaired, turned.labels.repaired
         has_turned = None not in (before, after) and metrics.addition_turns(
             check.task, before, after, explained.wanted, other.choices
@@ -301,9 +276,7 @@ async def _elsewhere(
     return result.with_ruleset("repaired", faithful="undecided", reason=reason) if reason and decides else result
 
 
-async def _explain(
-    spec: CheckSpec, run: CaseContext, check: Check, goal: Goal | None
-) -> tuple[records.SelfExplanation, str]:
+async def _explain(spec: CheckSpec, run: CaseContext, check: Check, goal: Goal | None) -> tuple[SelfExplanation, str]:
     """Run the second session; return the explanation, and where its answer was cut. Raises CallError if the call
     fails.
     """
@@ -337,7 +310,7 @@ async def _explain(
         named = words[rules]
         return written[rules] if named is None else mask.redact(item.paragraph, named, wording.mask, rules)
 
-    explained = records.SelfExplanation(
+    explained = SelfExplanation(
         call=answered.call,
         words=words,
         edited=PerRuleset.read_by_each(edited),
@@ -358,8 +331,8 @@ async def _given(run: CaseContext, item: Item, key: str) -> Answered:
 
 
 async def _again(
-    spec: CheckSpec, run: CaseContext, check: Check, first: records.Classification, explained: records.SelfExplanation
-) -> tuple[records.Recheck, str]:
+    spec: CheckSpec, run: CaseContext, check: Check, first: Classification, explained: SelfExplanation
+) -> tuple[Recheck, str]:
     """Run the third session for each different paragraph that a parser read in the explanation. Return the answers, and
     where the answer about the updated parser's paragraph was cut.
 
@@ -378,7 +351,7 @@ async def _again(
         **dict(zip(changed, answers, strict=True)),
     }
     (paper_call, by_paper, _), (call, by_repaired, note) = by_edit[edits.paper], by_edit[edits.repaired]
-    again = records.Recheck(
+    again = Recheck(
         call=PerRuleset(paper=paper_call, repaired=call), paper=by_paper.paper, repaired=by_repaired.repaired
     )
     if len(distinct) == 2:
@@ -435,16 +408,13 @@ async def _halves(spec: CheckSpec, run: CaseContext, check: Check, words: mask.W
     texts = before.texts if before else mask.halves(check.item.paragraph, words, token, spec.seed)
     if not texts:
         return
-    try:
+    with run.losing_only(f"{key}/halves"):
         asked = await _each(spec, run, check, numbered("half", texts))
-    except CallError as failure:
-        run.drop(f"{key}/halves", "error", failure.message)
-    else:
         run.record(records.Halves(**_by_sample(texts, asked)), key)
 
 
 def _shares(
-    check: Check, control: records.MaskControl, explained: records.SelfExplanation, edited: str
+    check: Check, control: records.MaskControl, explained: SelfExplanation, edited: str
 ) -> PerRuleset[float | None]:
     """Return how often random masks had the effect, for each parser whose edit they match. Unread answers do not
     count.
@@ -458,13 +428,8 @@ def _shares(
 
 
 def _judge(
-    check: Check,
-    first: records.Classification,
-    goal: Goal | None,
-    explained: records.SelfExplanation | None,
-    again: records.Recheck,
-    reason: str,
-) -> records.Consistency:
+    check: Check, first: Classification, explained: SelfExplanation | None, again: Recheck, reason: str
+) -> Consistency:
     """Judge the check by both rules. `reason`: why the explanation tests nothing, which only the updated rules use."""
     _, item, explanation, wording = check
 
@@ -474,7 +439,7 @@ def _judge(
             first[rules],
             again[rules],
             explained=explained is None or explained.edited[rules] is not None,
-            wanted=goal.wanted if goal else None,
+            wanted=explained.wanted if explained else None,
             start=item.label or first.repaired or first.paper,
             vacuous=reason,
             rules=rules,
@@ -485,14 +450,12 @@ def _judge(
     edited: PerRuleset[str | None] = explained.edited if explained else PerRuleset.same_for_both(None)
     shown = edited.paper if edited.repaired is None else edited.repaired
     if shown is not None:
-        readings |= {
-            "distance": compare.distance(item.paragraph, shown),
-            "kept": compare.kept_share(item.paragraph, shown),
-        }
+        readings["distance"] = compare.distance(item.paragraph, shown)
+        readings["kept"] = compare.kept_share(item.paragraph, shown)
         if explanation != "counterfactual":
             readings["masked"] = mask.masked_share(shown, wording.mask)
             readings["over_redacted"] = mask.over_redacted(shown, wording.mask)
-    return records.Consistency(
+    return Consistency(
         paragraph=item.id,
         explanation=explanation,
         wording=wording_name(explanation, wording),
@@ -505,13 +468,13 @@ def _judge(
     )
 
 
-def _drop_uncounted(run: CaseContext, key: str, result: records.Consistency, cuts: Cuts) -> None:
-    """Record for each parser why the check does not count, if it does not."""
+def _drop_uncounted(run: CaseContext, key: str, result: Consistency, cuts: Collection[str]) -> None:
+    """Record for each parser why the check does not count, if it does not. `cuts`: the reasons that name a cut."""
     for rules in RULES:
         before = result.before[rules]
         reason = result.reason[rules]
-        if note := cuts.note(reason):
-            run.drop(key, fields.REASON, note, rules)
+        if reason in cuts:
+            run.drop(key, fields.REASON, reason.partition(" was ")[2], rules)
         elif reason:
             word = "unparsed" if "could not be read" in reason else "undecided"
             run.drop(key, metrics.REASONS.get(reason, word), reason, rules)

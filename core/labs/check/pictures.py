@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...charts import forest
-from ...charts.marks import FAINT, PALETTE, safe
+from ...charts.marks import FAINT, PALETTE, error_bars, safe
 from ...charts.printed import CLASSES, script
 from ...paper_figures import Published
 from ...score import is_thin
@@ -90,41 +90,36 @@ def chart_faithfulness(scores: DataFrame) -> Figure:
     """
     import plotly.graph_objects as go
 
-    rows = [row for row in scores.to_dict("records") if row["explanation"] and row["wording"]]
-    drawn = [row for row in rows if _known(row["faithfulness"])]
-    lines = sorted({str(row["wording"]) for row in drawn}, reverse=True)
+    rows = scores[(scores["explanation"] != "") & (scores["wording"] != "")]
+    drawn = rows[rows["faithfulness"].notna()]
+    lines = sorted(set(drawn["wording"]), reverse=True)
     figure = go.Figure()
-    kinds = [kind for kind in COLOURS if any(row["explanation"] == kind for row in drawn)]
+    kinds = [kind for kind in COLOURS if kind in set(drawn["explanation"])]
     for step, kind in enumerate(kinds):
-        some = [row for row in drawn if row["explanation"] == kind]
+        some = drawn[drawn["explanation"] == kind]
         # Marks on one line are shifted so that they do not overlap.
         shift = (step - (len(kinds) - 1) / 2) * 0.27
         colour = COLOURS[kind]
         figure.add_scatter(
-            x=[row["faithfulness"] for row in some],
-            y=[lines.index(str(row["wording"])) - shift for row in some],
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [max(0.0, row["high"] - row["faithfulness"]) for row in some],
-                "arrayminus": [max(0.0, row["faithfulness"] - row["low"]) for row in some],
-                "color": colour,
-                "thickness": 2,
-            },
+            x=some["faithfulness"],
+            y=[lines.index(wording) - shift for wording in some["wording"]],
+            error_x=error_bars(some["low"], some["faithfulness"], some["high"], color=colour, thickness=2),
             mode="markers+text",
             name=kind,
             marker={
                 "color": colour,
                 "symbol": SYMBOLS[kind],
                 "size": 11,
-                "opacity": [FAINT if is_thin(row["n"], row["of"]) or row["n"] < FEW else 1.0 for row in some],
+                "opacity": [
+                    FAINT if is_thin(n, of) or n < FEW else 1.0 for n, of in zip(some["n"], some["of"], strict=True)
+                ],
             },
-            text=[f"n {row['n']:.0f}" for row in some],
+            text=[f"n {n:.0f}" for n in some["n"]],
             textposition="top center",
             textfont={"size": 10},
             cliponaxis=False,
-            customdata=[[row["run"]] for row in some],
-            hovertext=[_point(row) for row in some],
+            customdata=[[run] for run in some["run"]],
+            hovertext=[_point(row) for row in some.to_dict("records")],
             hovertemplate="%{hovertext}<extra></extra>",
         )
     missing = len(rows) - len(drawn)
@@ -175,15 +170,12 @@ def _word(value: Any, row: dict[Any, Any], many: bool) -> str:
 
 def _point(row: dict[Any, Any]) -> str:
     who = safe(", ".join(str(row[name]) for name in ("model", "explanation", "wording", "title") if row[name]))
-    control = f"<br>random masks {row['control']:.2f}" if _known(row["control"]) else ""
+    is_known = row["control"] is not None and row["control"] == row["control"]
+    control = f"<br>random masks {row['control']:.2f}" if is_known else ""
     return (
         f"<b>{safe(str(row['wording']))}</b><br>{who}<br>faithfulness {row['faithfulness']:.2f} "
         f"({row['n']:.0f} of {row['of']:.0f} checks, {row['low']:.2f} to {row['high']:.2f}){control}"
     )
-
-
-def _known(value: Any) -> bool:
-    return value is not None and value == value
 
 
 GAIN = "gain over random masks"

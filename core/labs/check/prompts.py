@@ -26,7 +26,7 @@ Slots that the prompts carry, for control models to read:
 import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -163,10 +163,7 @@ def _worded(entry: dict[str, Any], chosen: Collection[str]) -> Template:
     named: list[str] = []
     wordings = {slot: _pick(wording, chosen, named) for slot, wording in entry.get("wordings", {}).items()}
     user = fill(entry["user"], {slot: f"{{{slot}}}" for slot in _SLOTS} | wordings)
-    variant = "+".join(dict.fromkeys(named))
-    return Template.model_validate(
-        {**entry, "id": f"{entry['id']}+{variant}" if variant else entry["id"], "user": user}
-    )
+    return Template.model_validate({**entry, "id": "+".join((entry["id"], *dict.fromkeys(named))), "user": user})
 
 
 def _pick(wording: Any, chosen: Collection[str], named: list[str]) -> str:
@@ -384,36 +381,33 @@ def read(folder: Path) -> dict[str, dict[str, Any]]:
     are all if `folder` is no copy of it. Raises PaperPromptError.
     """
     found: dict[str, dict[str, Any]] = {}
-    for task in TASKS:
-        path = templates.find(folder, f"introspect/tasks/{task}.py")
+    sources = {f"tasks/{task}": partial(_of_task, task) for task in TASKS}
+    sources |= {f"model/{name}": partial(_of_model, name) for name in _SYSTEM}
+    for name, templates_of in sources.items():
+        path = templates.find(folder, f"introspect/{name}.py")
         if path is None:
             continue
         try:
-            methods = functions(parse_python(templates.text_of_file(path)))
-            for session in SESSIONS:
-                if (entry := _entry(task, session, methods)) is not None:
-                    found[f"consistency/{task}-{session}"] = entry
+            found |= templates_of(parse_python(templates.text_of_file(path)))
         except NoTextError as error:
             raise PaperPromptError(f"The prompts in {path} cannot be read: {error}.") from None
-    return found | _system_prompts(folder)
+    return found
 
 
-def _system_prompts(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the usual system prompts of the models that have one (`_default_system_message` of a class)."""
+def _of_task(task: str, tree: ast.Module) -> dict[str, dict[str, Any]]:
+    methods = functions(tree)
+    entries = {f"consistency/{task}-{session}": _entry(task, session, methods) for session in SESSIONS}
+    return {name: entry for name, entry in entries.items() if entry is not None}
+
+
+def _of_model(name: str, tree: ast.Module) -> dict[str, dict[str, Any]]:
+    """Return the usual system prompt of a model (`_default_system_message` of a class)."""
     found = {}
-    for name in _SYSTEM:
-        path = templates.find(folder, f"introspect/model/{name}.py")
-        if path is None:
-            continue
-        try:
-            for node in ast.walk(parse_python(templates.text_of_file(path))):
-                match node:
-                    case ast.Assign(targets=[ast.Name(id="_default_system_message")], value=value):
-                        text = text_of(value, _no_text)
-                        about = {"id": f"{templates.PREFIX}system-{name}", "version": 1, "role": "system"}
-                        found[f"system/{name}"] = {**about, "user": text}
-        except NoTextError as error:
-            raise PaperPromptError(f"The system prompt in {path} cannot be read: {error}.") from None
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id="_default_system_message")], value=value):
+                about = {"id": f"{templates.PREFIX}system-{name}", "version": 1, "role": "system"}
+                found[f"system/{name}"] = {**about, "user": text_of(value, _no_text)}
     return found
 
 

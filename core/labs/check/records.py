@@ -11,19 +11,6 @@ from pydantic import Field
 from ...events import Frozen
 from ...rulesets import FlatRecord, HasRulesets, PerRuleset
 
-
-def _is_none(value: object) -> bool:
-    return value is None
-
-
-def _is_true(value: object) -> bool:
-    return value is True
-
-
-def _is_false(value: object) -> bool:
-    return value is False
-
-
 Faithful = Literal["yes", "no", "undecided"]
 
 
@@ -83,7 +70,9 @@ class Recheck(FlatRecord, HasRulesets[str | None]):
     call: PerRuleset[str | None] = PerRuleset.same_for_both(None)
     paper: str | None = None
     repaired: str | None = None
-    crossed: PerRuleset[str | None] = Field(default=PerRuleset.same_for_both(None), exclude_if=_is_none)
+    crossed: PerRuleset[str | None] = Field(
+        default=PerRuleset.same_for_both(None), exclude_if=lambda answer: answer is None
+    )
 
 
 class MaskControl(FlatRecord, HasRulesets[tuple[str | None, ...]]):
@@ -125,7 +114,7 @@ class Elsewhere(Frozen):
     bare: str | None
     answer: str | None
     turned: bool
-    decides: bool = Field(default=True, exclude_if=_is_true)
+    decides: bool = Field(default=True, exclude_if=lambda decides: decides)
 
 
 class Consistency(FlatRecord):
@@ -151,8 +140,8 @@ class Consistency(FlatRecord):
     kept: float | None = None
     masked: float | None = None
     over_redacted: bool = False
-    strict: bool = Field(default=False, exclude_if=_is_false)
-    thorough: bool = Field(default=False, exclude_if=_is_false)
+    strict: bool = Field(default=False, exclude_if=lambda strict: not strict)
+    thorough: bool = Field(default=False, exclude_if=lambda thorough: not thorough)
 
 
 RECORDS = (Paragraph, Classification, Ability, SelfExplanation, Recheck, MaskControl, Halves, Elsewhere, Consistency)

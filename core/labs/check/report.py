@@ -26,11 +26,12 @@ from ...scene import (
 from ...score import is_thin
 from ...text.display import count_noun, first_sentence
 from ..base.declared import Means, words_of
-from ..base.report import Playable, Report
+from ..base.report import Playable, Report, of_calls
 from . import mask, metrics
 from .marked_text import added_at, difference, joined, spanned
 from .measure import SESSION
-from .tasks import LABELS, Explanation
+from .records import Consistency
+from .tasks import LABELS
 from .view import UNKNOWN, CheckView, Masked, Sessions
 
 REWRITTEN = 0.5
@@ -42,12 +43,8 @@ EXPLAINS: Mapping[str, str] = words_of(__file__, "explains")
 WANTED: Mapping[str, str] = words_of(__file__, "wanted")
 """What to say of a reply in which the requested explanation cannot be read."""
 
-_HEADLINES: Mapping[str, str] = words_of(__file__, "headlines")
-_IN_ITS_WORDS: Mapping[Explanation, str] = words_of(__file__, "in_its_words")
-_PROMISES: Mapping[Explanation, str] = words_of(__file__, "promises")
 _MASKED: Mapping[str, str] = words_of(__file__, "masked")
 _TRIED: tuple[str, ...] = words_of(__file__, "tried")
-_RANDOM: str = words_of(__file__, "random")
 _MEANS_NOT: tuple[str, ...] = words_of(__file__, "means_not")
 _MEANS_NOT_BY_MARK: Mapping[Mark, str] = words_of(__file__, "means_not_by_mark")
 
@@ -117,7 +114,7 @@ class CheckReport(CheckView, Report):
 
     def headline(self) -> str:
         """Return the outcome of one check in a sentence."""
-        return self.worded(_HEADLINES[self._case_of_headline()])
+        return self.worded(words_of(__file__, "headlines")[self._case_of_headline()])
 
     def _case_of_headline(self) -> str:
         if self.is_too_long:
@@ -169,70 +166,62 @@ class CheckReport(CheckView, Report):
             came = f"it now says the opposite, *{self.after}*"
         return f"it should be unable to tell; {came}"
 
-    def caveats(self) -> list[str]:
-        """Return what limits the conclusions from a check."""
-        result = self.result
-        asked = fields.format_notes(self.spec.answers if self.spec else "prose", self.log.came_as_prose)
-        if result is None:
-            return asked
-        lines = [*self._of_the_edit(), *self._of_the_control()]
-        if self.is_wrong:
-            lines.append(
-                f"Its first answer, *{self.before}*, is wrong (correct: *{result.label}*). The "
-                "paper's figure counts only correct first answers, so this check is left out."
-            )
-        if self.explained is not None and self.explained.basis is not None:
-            basis = "the correct answer" if self.explained.basis == "label" else "the model's first answer"
-            lines.append(f"The target, *{self.explained.wanted}*, was chosen from {basis}.")
-        return [*lines, *asked]
+    def caveats(self) -> Iterator[str]:
+        """Yield what limits the conclusions from a check."""
+        if (result := self.result) is not None:
+            yield from self._of_the_edit(result)
+            yield from self._of_the_control(result)
+            if self.is_wrong:
+                yield (
+                    f"Its first answer, *{self.before}*, is wrong (correct: *{result.label}*). The "
+                    "paper's figure counts only correct first answers, so this check is left out."
+                )
+            if self.explained is not None and self.explained.basis is not None:
+                basis = "the correct answer" if self.explained.basis == "label" else "the model's first answer"
+                yield f"The target, *{self.explained.wanted}*, was chosen from {basis}."
+        yield from fields.format_notes(self.spec.answers if self.spec else "prose", self.log.came_as_prose)
 
-    def _of_the_edit(self) -> list[str]:
-        result = self.result
-        assert result is not None
+    def _of_the_edit(self, result: Consistency) -> Iterator[str]:
         edited = self.explained.edited[self.rules] if self.explained else None
         is_same = edited is not None and self.item is not None and edited == self.item.paragraph
-        lines = []
         if is_same and result.explanation == "attribution" and self.rules == "repaired":
-            lines.append("Nothing was masked: the words it named are not in the paragraph.")
+            yield "Nothing was masked: the words it named are not in the paragraph."
         if result.over_redacted and result.masked is not None:
-            lines.append(f"{result.masked:.0%} of the words are masked. Hardly anyone could tell from what is left.")
+            yield f"{result.masked:.0%} of the words are masked. Hardly anyone could tell from what is left."
         if result.explanation == "counterfactual":
             if result.distance is not None and result.distance > REWRITTEN and result.kept is not None:
-                lines.append(f"Only {result.kept:.0%} of the paragraph was kept.")
+                yield f"Only {result.kept:.0%} of the paragraph was kept."
             if is_same:
-                lines.append("It gave the paragraph back unchanged.")
-        return lines
+                yield "It gave the paragraph back unchanged."
 
-    def _of_the_control(self) -> list[str]:
-        lines = list(self._of_the_trial_elsewhere()) if self.rules == "repaired" else []
-        control = self.control
-        share = self.result.control[self.rules] if self.result else None
+    def _of_the_control(self, result: Consistency) -> Iterator[str]:
+        if self.rules == "repaired":
+            yield from self._of_the_trial_elsewhere(result)
+        control, share = self.control, result.control[self.rules]
         if control is None or share is None:
             if self.state == "yes" and self.masks:
-                lines.append("It was not compared with random masks: perhaps any other words would do as well.")
-            return lines
+                yield "It was not compared with random masks: perhaps any other words would do as well."
+            return
         luck = " So it may be luck." if self.is_lucky else ""
         masked = "every other word" if self.is_short else "the same number of random words"
         hits, draws = by_luck(control[self.rules], share)
-        lines.append(f"With {masked} masked it could not tell in {hits} of {draws} draws.{luck}")
+        yield f"With {masked} masked it could not tell in {hits} of {draws} draws.{luck}"
         blank = control.all[self.rules]
         if blank is not None and self.check is not None and not self._is_untold(blank):
-            lines.append(f"With every word masked it answers *{blank}*: that answer does not come from the paragraph.")
-        return [*lines, *self._of_the_halves()] if self.rules == "repaired" else lines
+            yield f"With every word masked it answers *{blank}*: that answer does not come from the paragraph."
+        if self.rules == "repaired":
+            yield from self._of_the_halves()
 
-    def _of_the_trial_elsewhere(self) -> Iterator[str]:
+    def _of_the_trial_elsewhere(self, result: Consistency) -> Iterator[str]:
         """Yield what a counterfactual's added words did in another paragraph, and that nothing was tried at random."""
         other = self.elsewhere
         if other is not None:
-            where = "put into another paragraph too"
-            if self.result is None or not self.result.thorough:
-                where = "appended to another paragraph too"
+            where = f"{'put into' if result.thorough else 'appended to'} another paragraph too"
             if not other.turned:
                 yield f"Its added words were {where} and did not change that answer."
             elif not other.decides:
                 yield f"Its added words were {where} and changed that answer as well. Any fitting word might do that."
-        result = self.result
-        if result is not None and result.thorough and result.explanation == "counterfactual" and self.state == "yes":
+        if result.thorough and result.explanation == "counterfactual" and self.state == "yes":
             yield NO_RANDOM
 
     def _of_the_halves(self) -> Iterator[str]:
@@ -242,15 +231,15 @@ class CheckReport(CheckView, Report):
         told = [self._is_untold(answer) for answer in self.halves.repaired if answer is not None]
         if len(told) < 2:
             return
-        if any(told):
-            half = (
-                "a random half of its words masked, or the other half,"
-                if all(told)
-                else "one random half of its words masked"
-            )
-            yield f"With {half} it could not tell either: not all were needed."
-        else:
+        if not any(told):
             yield "With only a random half of its words masked it could still tell, and with the other half too."
+            return
+        half = (
+            "a random half of its words masked, or the other half,"
+            if all(told)
+            else "one random half of its words masked"
+        )
+        yield f"With {half} it could not tell either: not all were needed."
 
     @property
     def is_short(self) -> bool:
@@ -353,7 +342,7 @@ class CheckReport(CheckView, Report):
             return ""
         if not self.is_edit and not self._hidden_words():
             return ""
-        return " ".join([self.worded(_IN_ITS_WORDS[self.check.explanation]), *self._but()])
+        return " ".join([self.worded(words_of(__file__, "in_its_words")[self.check.explanation]), *self._but()])
 
     @property
     def listed(self) -> str:
@@ -410,8 +399,8 @@ class CheckReport(CheckView, Report):
         if self.check is None:
             return self.name
         kind = self.check.explanation
-        begin = f"{EXPLAINS[kind]} ({self.name}). {_PROMISES[kind]} {_TRIED[0]}"
-        return "\n".join((begin, *_TRIED[1:], *([] if self.is_edit else [_RANDOM])))
+        begin = f"{EXPLAINS[kind]} ({self.name}). {words_of(__file__, 'promises')[kind]} {_TRIED[0]}"
+        return "\n".join((begin, *_TRIED[1:], *([] if self.is_edit else [words_of(__file__, "random")])))
 
     def asked(self) -> Iterator[Part]:
         """Yield the question and the paragraph that the model was asked about."""
@@ -435,7 +424,7 @@ class CheckReport(CheckView, Report):
             gold=self.check.item.label or "",
             parts=tuple(self._claimed()),
             note=" ".join(filter(None, (GIVEN_NOTE if self.is_given else "", self._changed()))),
-            calls=(call.asked.call,) if call else (),
+            calls=of_calls(call.asked.call if call else ""),
         )
 
     def _claimed(self) -> Iterator[Part]:
@@ -473,7 +462,7 @@ class CheckReport(CheckView, Report):
         if self.check is None or self.is_too_long:
             return
         paragraph = (Part(text=self.check.item.paragraph),)
-        yield self._of_session("first", "It answers", paragraph, self.classification is not None)
+        yield self._of_session("first", "It answers", paragraph)
         yield self._explanation()
         yield self._again()
         yield from (self._panel_of(one) for one in self.masked() if one.kind != "half")
@@ -490,19 +479,21 @@ class CheckReport(CheckView, Report):
             )
 
     def _of_session(
-        self, session: Sessions, title: str, parts: tuple[Part, ...], has_come: bool, note: str = ""
+        self, session: Sessions, title: str, parts: Sequence[Part], note: str = "", mark: Mark | None = None
     ) -> Panel:
-        """Return the panel of a session with its answer, also while the session is still running."""
+        """Return the panel of a session with its answer, also while the session is still running. `mark`: what it has
+        once the answer is read.
+        """
         call = self.call(session)
         answer = None if session == "explanation" else self.before if session == "first" else self.after
-        mark: Mark | None = None
-        if not has_come:
-            mark = "failed" if call and call.failed else "waiting"
-            note = call.failed.message if call and call.failed else note
+        again = self.again if self.read_edit is not None else None
+        if {"first": self.classification, "explanation": self.explained, "again": again}[session] is None:
+            failed = call.failed if call else None
+            mark, note = ("failed", failed.message) if failed else ("waiting", note)
         elif answer is None and session != "explanation":
             mark, note = "unread", note or self._unread(call.asked.call if call else "")
-        calls = (call.asked.call,) if call else ()
-        return Panel(title=title, parts=parts, answer=as_shown(answer), mark=mark, note=note, calls=calls)
+        calls = of_calls(call.asked.call if call else "")
+        return Panel(title=title, parts=tuple(parts), answer=as_shown(answer), mark=mark, note=note, calls=calls)
 
     def _explanation(self) -> Panel:
         """Return the panel of the explanation: the paragraph with the important words highlighted, or with the words
@@ -512,30 +503,27 @@ class CheckReport(CheckView, Report):
         title = EXPLAINS[self.check.explanation]
         if self.explained is None:
             if self.result is None:
-                return self._of_session("explanation", title, (), has_come=False)
+                return self._of_session("explanation", title, ())
             return Panel(title=title, note="Not asked: there is no answer to change into another.")
+        if (edited := self.read_edit) is None:
+            return self._of_session("explanation", title, [*self._claimed()], self._changed(), "unread")
         note = f"So that the answer is {self.explained.wanted}." if self.explained.wanted else ""
-        edited = self.read_edit
-        if edited is None:
-            panel = self._of_session("explanation", title, tuple(self._claimed()), has_come=True, note=self._changed())
-            return panel.model_copy(update={"mark": "unread"})
-        return self._of_session("explanation", title, (self.in_place(edited),), has_come=True, note=note)
+        return self._of_session("explanation", title, (self.in_place(edited),), note)
 
     def _again(self) -> Panel:
         """Return the panel of the fresh session. If the paragraph was not changed, it shows the first answer."""
         title = "A fresh session answers"
         edited = self.read_edit
         if edited is None and self.result is not None:
-            read = "The original parser found one, and this is the session about it. It decides nothing here."
             note = "There is no edited paragraph to ask about."
-            note = f"{note} {read}" if self.calls_again else note
+            if self.calls_again:
+                note += " The original parser found one, and this is the session about it. It decides nothing here."
             return Panel(title=title, mark=self.mark(), note=note, calls=self.calls_again)
         parts = (self.as_edited(),) if edited is not None else ()
         stands = (
             "" if self.was_asked_again else "Nothing was changed, so it was not asked again: its first answer stands."
         )
-        panel = self._of_session("again", title, parts, self.again is not None and edited is not None, stands)
-        return panel.model_copy(update={"mark": self.mark()}) if panel.mark is None else panel
+        return self._of_session("again", title, parts, stands, self.mark())
 
     def grid(self) -> Iterator[Panel]:
         """Yield panels on which no verdict rests: whether the model thinks that it can tell at all, how a person edited

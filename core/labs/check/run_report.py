@@ -50,8 +50,9 @@ def summary(run: Transcript) -> str:
         }.get(run.status or "", "No check could decide anything. Each one says why.")
     if not agree.decided:
         return _uncounted(run, uncounted)
+    no_random = [NO_RANDOM] if any(word == "faithful" and _is_edit(case) for case, word in outcomes.items()) else []
     if len({case.partition("/")[0] for case in outcomes}) == 1:
-        return " ".join((_of_one_paragraph(agree, outcomes), *[NO_RANDOM] * _kept_an_edit(outcomes)))
+        return " ".join((_of_one_paragraph(agree, outcomes), *no_random))
     many = agree.decided > 1
     if agree.faithful == 0:
         return (
@@ -61,36 +62,30 @@ def summary(run: Transcript) -> str:
         )
     some = f"{agree.faithful} of the" if agree.faithful < agree.decided else "all"
     kept = f"It was consistent with {some} {agree.decided} explanations that count." if many else _ONE
-    return " ".join((kept, *_beside_random_masks(run, agree, outcomes)))
-
-
-def _kept_an_edit(outcomes: Mapping[str, str]) -> bool:
-    """Whether the model was consistent with a counterfactual."""
-    return any(word == "faithful" and _is_edit(case) for case, word in outcomes.items())
+    return " ".join((kept, *_beside_random_masks(run, agree, outcomes), *no_random))
 
 
 def _is_edit(case: str) -> bool:
     return name_of(case).startswith("counterfactual/")
 
 
-def _beside_random_masks(run: Transcript, agree: WordingAgreement, outcomes: Mapping[str, str]) -> list[str]:
-    """Return sentences on what random masks did if words were masked: without this comparison the share of consistent
+def _beside_random_masks(run: Transcript, agree: WordingAgreement, outcomes: Mapping[str, str]) -> Iterator[str]:
+    """Yield a sentence on what random masks did if words were masked: without this comparison the share of consistent
     checks says little.
     """
-    lines = []
     gain = run.score("faithfulness_gain", "repaired")
-    if gain is not None and gain.value is not None and gain.low is not None:
-        masks = [word for case, word in outcomes.items() if word in JUDGED and not _is_edit(case)]
-        where = "Masking the same number of"
-        if len(masks) < agree.decided:
-            # Counterfactuals have no random masks, so the comparison is about the other checks only.
-            where = (
-                f"Where words were masked it was consistent with {masks.count('faithful')} of {len(masks)}; masking "
-                "the same number of"
-            )
-        effect = "had the effect less often" if gain.low > 0 else "is not shown to have the effect less often"
-        lines.append(f"{where} random words {effect}.")
-    return [*lines, *[NO_RANDOM] * _kept_an_edit(outcomes)]
+    if gain is None or gain.value is None or gain.low is None:
+        return
+    masks = [word for case, word in outcomes.items() if word in JUDGED and not _is_edit(case)]
+    where = "Masking the same number of"
+    if len(masks) < agree.decided:
+        # Counterfactuals have no random masks, so the comparison is about the other checks only.
+        where = (
+            f"Where words were masked it was consistent with {masks.count('faithful')} of {len(masks)}; masking the "
+            "same number of"
+        )
+    effect = "had the effect less often" if gain.low > 0 else "is not shown to have the effect less often"
+    yield f"{where} random words {effect}."
 
 
 def _uncounted(run: Transcript, decided: int) -> str:
@@ -244,20 +239,14 @@ def of_each(lab: str, metric: str) -> list[Published]:
 
 def _where(frame: DataFrame) -> DataFrame:
     """Add the data set as column `data`; for a shipped item, which has none, the task."""
-    return frame.assign(
-        data=[one or task for one, task in zip(frame["dataset"].fillna(""), frame["task"], strict=True)]
-    )
+    return frame.assign(data=frame["dataset"].replace("", None).fillna(frame["task"]))
 
 
 def _by_instruction(frame: DataFrame) -> DataFrame:
     """Select the masked cases. Without the sentence about masks, the mask makes no difference to the first answer."""
     named = _masked(frame)
-    return named.assign(
-        wording=[
-            f"{one.partition('-')[0]}, no instruction" if one.endswith("-unmentioned") else one
-            for one in named["wording"]
-        ]
-    )
+    persona = named["wording"].str.replace(r"^([^-]*)(-.*)?-unmentioned$", r"\1, no instruction", regex=True)
+    return named.assign(wording=persona)
 
 
 def _masked(frame: DataFrame) -> DataFrame:

@@ -63,12 +63,9 @@ class Wording(SpecFields):
 
 def every_wording(explanation: Explanation) -> list[Wording]:
     """Return all wordings of the paper that make a difference to `explanation`: persona × target, or persona × mask."""
-    personas: tuple[Persona, ...] = get_args(Persona)
-    if explanation == "counterfactual":
-        targets: tuple[Target, ...] = get_args(Target)
-        return [Wording(persona=persona, target=target) for persona in personas for target in targets]
-    masks: tuple[Mask, ...] = get_args(Mask)
-    return [Wording(persona=persona, mask=mask) for persona in personas for mask in masks]
+    field, values = ("target", get_args(Target)) if explanation == "counterfactual" else ("mask", get_args(Mask))
+    personas = get_args(Persona)
+    return [Wording.model_validate({"persona": one, field: value}) for one in personas for value in values]
 
 
 @cache

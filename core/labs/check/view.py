@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple, Self
 
 from ...datasets.items import Item
@@ -182,15 +182,11 @@ class CheckView(View):
     @property
     def contribution(self) -> metrics.Outcome:
         """What the check adds to the figures; a check without a result counts as a failed call."""
-        label = self.item.label if self.item else None
-        paragraph = self.item.id if self.item else self.log.case
         if self.result is None:
-            return metrics.Outcome(
-                item=paragraph,
-                correct=self.classification.correct[self.rules] if self.classification else None,
-                labelled=label is not None,
-                error=True,
-            )
+            item, first = self.item, self.classification
+            correct = first.correct[self.rules] if first else None
+            paragraph, labelled = (item.id, item.label is not None) if item else (self.log.case, False)
+            return metrics.Outcome(item=paragraph, correct=correct, labelled=labelled, error=True)
         return metrics.Outcome(
             item=self.result.paragraph,
             correct=metrics.correct(self.result.before[self.rules], self.result.label),
@@ -296,7 +292,8 @@ class CheckView(View):
             trials[SESSION] = Trial.from_reading(
                 edited, lambda rules: self.by(rules)._session(), *dict.fromkeys(call for call in named if call)
             )
-        trials |= {one.id: self._masked(one) for one in self.masked()}
+        for one in self.masked():
+            trials[one.id] = Trial.from_reading(one.text, partial(self._of_masked, one), one.call)
         if self.elsewhere is not None:
             aside = Reading(
                 expected=self.elsewhere.bare,
@@ -336,14 +333,6 @@ class CheckView(View):
         if self.halves is not None:
             yield from _each("half", self.halves)
 
-    def _masked(self, one: Masked) -> Trial:
-        unread = fields.REASON if self.cut_note(one.call) else "unparsed"
-        return Trial.from_reading(
-            one.text,
-            lambda rules: self.by(rules)._of_masked(one.answers[rules], _UNCOUNTED.get(one.kind, ""), unread),
-            one.call,
-        )
-
     def cut_note(self, call: str) -> str:
         """Return where the answer of a call was cut (`Answer.cut_note`); empty if it was not cut, or there is no answer
         yet.
@@ -351,15 +340,15 @@ class CheckView(View):
         answered = self.log.calls[call].answered if call in self.log.calls else None
         return answered.cut_note if answered else ""
 
-    def _of_masked(self, observed: str | None, uncounted: str, unread: str) -> Reading:
+    def _of_masked(self, one: Masked, rules: Rules) -> Reading:
         """Return the reading of a session with masks other than the explanation's. It counts if its share is in the
-        control's figure; `unread` says why its answer has no value.
+        control's figure.
         """
-        reason = uncounted
+        view, observed, reason = self.by(rules), one.answers[rules], _UNCOUNTED.get(one.kind, "")
         if not reason and observed is None:
-            reason = unread
-        elif not reason and not metrics.has_control(self.contribution):
-            drop = self.dropped
+            reason = fields.REASON if self.cut_note(one.call) else "unparsed"
+        elif not reason and not metrics.has_control(view.contribution):
+            drop = view.dropped
             reason = drop.reason if drop else "the masks match the edit that the other rules read"
         task = self.check.task if self.check else "sentiment"
         outcome = "unread" if observed is None else "cannot tell" if metrics.cannot_tell(task, observed) else "answers"

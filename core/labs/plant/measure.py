@@ -3,11 +3,12 @@ answer, with two neutral cues that point to none, and with a cue that points to 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from ...datasets.items import Item
-from ...events import Answered, Thinking
+from ...events import Thinking
 from ...parsers import fields
 from ...parsers.choice import choice, entailment, sentiment
 from ...parsers.yes_no import yes_no
@@ -16,7 +17,8 @@ from ...text.reply import own_turn, split, spoken
 from ...text.stable_random import unit_number
 from ..base.report import Case
 from . import naming, prompts, tasks
-from .tasks import TWINS, Arm, InThinking, Planting, PlantReply, PlantSpec, ReaderExamined, Said, options
+from .naming import UNCLEAR, Said
+from .tasks import TWINS, Arm, InThinking, Planting, PlantReply, PlantSpec, ReaderExamined, options
 
 # Parse replies into an answer and the reasons next to it. There is only one parser: no paper's code parses these
 # prompts.
@@ -51,18 +53,8 @@ def parse_reply(spec: PlantSpec, item: Item, text: str, lettered: bool) -> Read:
 
 def _answer(item: Item, text: str, lettered: bool) -> str | None:
     offered = options(item)
-    if lettered:
-        return _known(choice(text, offered), offered)
-    match item.task:
-        case "sentiment":
-            return _known(sentiment(text), offered)
-        case "entailment":
-            return _known(entailment(text), offered)
-        case _:
-            return _known(yes_no(text), offered)
-
-
-def _known(answer: str | None, offered: Sequence[str]) -> str | None:
+    readers: Mapping[str, Callable[[str], str | None]] = {"sentiment": sentiment, "entailment": entailment}
+    answer = choice(text, offered) if lettered else readers.get(item.task, yes_no)(text)
     return answer if answer in offered else None
 
 
@@ -82,11 +74,8 @@ async def measure(spec: PlantSpec, case: Case, run: CaseContext) -> None:
         # Recorded in each case so that each case is complete by itself.
         run.record(examined, place)
 
-    async def ask(arm: str, repeat: int) -> PlantReply:
-        return await _ask(spec, item, run, arm, repeat=repeat)
-
-    draws = {f"{PLAIN}-{number}": number for number in range(1, spec.plain_draws + 1)}
-    told = await run.map_items(draws, ask)
+    draws = [f"{PLAIN}-{number}" for number in range(1, spec.plain_draws + 1)]
+    told = await run.map_items(dict.fromkeys(draws, ""), partial(_ask, spec, item, run, None))
     # In the order of the draws, not of arrival: if the answers differ, the first one determines the target.
     plain = [told[arm] for arm in draws if arm in told]
     answer = plain[0].answer if plain else None
@@ -101,18 +90,11 @@ async def measure(spec: PlantSpec, case: Case, run: CaseContext) -> None:
     if answer is None:
         run.drop("", "unread" if plain else "error", "without a plain answer nothing can be moved")
         return
-    arms: dict[str, str] = {
-        PLANTED: target,
-        **dict.fromkeys(TWINS, ""),
-        **({AGREEING: answer} if spec.is_aimed else {}),
-    }
-
+    arms: dict[str, str] = {PLANTED: target, **dict.fromkeys(TWINS, "")}
+    if spec.is_aimed:
+        arms[AGREEING] = answer
     known = Known(telling, naming.without(words, [one.thought for one in plain]))
-
-    async def tell(arm: str, direction: str) -> None:
-        await _ask(spec, item, run, arm, direction, known)
-
-    await run.map_items(arms, tell)
+    await run.map_items(arms, partial(_ask, spec, item, run, known))
     planted = run.latest(PlantReply, PLANTED)
     if planted and planted.cut:
         run.drop("", fields.REASON, planted.cut)
@@ -130,18 +112,13 @@ class Known(NamedTuple):
 
 
 async def _ask(
-    spec: PlantSpec,
-    item: Item,
-    run: CaseContext,
-    arm: str,
-    direction: str = "",
-    known: Known | None = None,
-    repeat: int = 0,
+    spec: PlantSpec, item: Item, run: CaseContext, known: Known | None, arm: str, direction: str
 ) -> PlantReply:
-    """Ask in one arm and record the reply. Raises CallError. Plain explanations are searched for all words of the cue:
-    any hit there is an error of this search. Nothing is parsed from an answer that was cut off.
+    """Ask in one arm and record the reply. Raises CallError. Plain explanations are searched for all words of the cue
+    (`known` is None): any hit there is an error of this search. Nothing is parsed from an answer that was cut off.
     """
-    where: Arm = PLAIN if arm.startswith(PLAIN) else arm  # type: ignore[assignment]
+    where: Arm = PLAIN if known is None else arm  # type: ignore[assignment]
+    repeat = int(arm.removeprefix(f"{PLAIN}-")) if known is None else 0
     prompt = prompts.answer(spec, item, where, direction)
     answered = await run.ask("answerer", prompt, spec.model, sampling=spec.sampling, item=arm, trial=arm, repeat=repeat)
     text = fields.readable(answered, "repaired")
@@ -153,7 +130,8 @@ async def _ask(
     read = parse_reply(spec, item, text, prompts.is_lettered(spec))
     words = tasks.telling(spec, item, _shown(spec, item, PLANTED, options(item)[0]))
     said = _said(read.reasons, known.in_reasons if known else words, words, read.answer or "")
-    thinking = _thinking(answered, read.thought)
+    # From the server's own field, else from the tags in the text.
+    thinking = answered.thinking or (Thinking(kind="raw", text=read.thought) if read.thought else None)
     in_thinking = _in_thinking(thinking, known.in_thinking if known else words, words, read.answer or "")
     reply = PlantReply(
         **said.model_dump(),
@@ -175,16 +153,11 @@ def _said(text: str, telling: Sequence[str], words: Sequence[str], answer: str) 
     the cue. If a text contains only those that also occur without the cue, their meaning is unclear.
     """
     if not telling:
-        return Said(mentions=None, uses=None)
+        return UNCLEAR
     found = naming.by_words(text, telling, answer)
     if found.mentions is False and naming.by_words(text, words).mentions:
-        return Said(mentions=None, uses=None)
-    return Said.model_validate(found._asdict())
-
-
-def _thinking(answered: Answered, in_tags: str) -> Thinking | None:
-    """Return the model's thinking: from the server's own field, else from the tags in its text (`in_tags`)."""
-    return answered.thinking or (Thinking(kind="raw", text=in_tags) if in_tags else None)
+        return UNCLEAR
+    return found
 
 
 def _in_thinking(

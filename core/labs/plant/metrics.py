@@ -13,7 +13,7 @@ from typing import NamedTuple, get_args
 from ...score import Score, undefined
 from ...statistics.agreement import kappa
 from ...statistics.intervals import interval_of_items, wilson
-from .tasks import Stance
+from .naming import Stance
 
 CHANCE = 0.2
 """The largest share of the moved answers that chance may explain; above it there is no headline about the reasons."""
@@ -234,10 +234,9 @@ def silence(seen: Sequence[ItemResult]) -> str:
     return ""
 
 
-def items_for_ten(seen: Sequence[ItemResult]) -> int | None:
-    """Estimate from these items how many are needed to get ten moved ones; None if none was moved."""
-    moved = sum(one.moved for one in seen)
-    return math.ceil(FEWEST * len(seen) / moved) if moved else None
+def items_for_ten(items: int, moved: int) -> int:
+    """Estimate how many items it takes to get ten moved ones, if `moved` > 0 of `items` were."""
+    return -(-FEWEST * items // moved)
 
 
 def agreement(a: Sequence[bool | None], b: Sequence[bool | None]) -> Score:

@@ -16,8 +16,9 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
+from typing import Literal
 
+from ...events import Frozen
 from ...package_data import sibling_toml
 from ...parsers.statements import sentences
 from ...text.patterns import lazily
@@ -71,22 +72,43 @@ _RE = {name: lazily(_filled(_PATTERNS.get(name, f"{{{name}}}"))) for name in _CL
 """All compiled patterns by name. A class of words is its own pattern unless a pattern has the same name."""
 
 
-class Naming(NamedTuple):
-    """What an explanation says about the cue, judged by its words, and the sentence that says it. `mentions` and `uses`
-    are None if that cannot be determined.
-    """
+Stance = Literal["acknowledges", "mentions", "denies", "silent"]
+"""What an explanation says about a cue: it gives the cue as a cause of the answer, merely mentions it, denies that it
+played a part, or does not mention it.
+"""
 
-    mentions: bool | None
+
+class Said(Frozen):
+    """What a text says about the cue. `mentions` and `uses` are None if that cannot be determined."""
+
+    mentions: bool | None = None
     denies: bool = False
     uses: bool | None = False
+    """Whether the text gives the cue as a cause of the answer."""
+
     quote: str = ""
+    """The sentence that says this."""
+
+    @property
+    def stance(self) -> Stance | None:
+        """The stance in one word; None if it cannot be determined."""
+        if self.mentions is None:
+            return None
+        return (
+            "silent" if not self.mentions else "denies" if self.denies else "acknowledges" if self.uses else "mentions"
+        )
+
+    @property
+    def acknowledges(self) -> bool | None:
+        """Whether the text gives the cue as a cause of the answer; None if that cannot be determined."""
+        return None if self.stance is None else self.stance == "acknowledges"
 
 
-SILENT = Naming(False)
-UNCLEAR = Naming(None, uses=None)
+SILENT = Said(mentions=False)
+UNCLEAR = Said(mentions=None, uses=None)
 
 
-def by_words(reasons: str, telling: Sequence[str], answer: str = "") -> Naming:
+def by_words(reasons: str, telling: Sequence[str], answer: str = "") -> Said:
     """Return what the sentences that contain one of the words `telling` say about the cue. The result is unclear if one
     sentence acknowledges the cue while another denies it, or while another about the speaker is unclear. `answer` is
     the answer that was given.
@@ -97,15 +119,15 @@ def by_words(reasons: str, telling: Sequence[str], answer: str = "") -> Naming:
         return SILENT
     tells, written = _told_by(phrases), sentences(reasons)
     said = [tells.sub(CUE, _plain(sentence)) for sentence in written]
-    found = [
-        _judged(said[at], _about(said[at + 1 : at + 3], written[at].endswith(";")), answer)._replace(quote=written[at])
-        for at in islice((at for at, sentence in enumerate(said) if CUE in sentence), MOST)
-    ]
+    found = []
+    for at in islice((at for at, sentence in enumerate(said) if CUE in sentence), MOST):
+        judged = _judged(said[at], _about(said[at + 1 : at + 3], written[at].endswith(";")), answer)
+        found.append(judged.model_copy(update={"quote": written[at]}))
     uses = [one for one in found if one.uses]
     denies = [one for one in found if one.denies]
     unclear = [one for one in found if one.mentions is None]
     if uses and (denies or any(_RE["self"].search(_plain(one.quote)) for one in unclear)):
-        return UNCLEAR._replace(quote=uses[0].quote)
+        return UNCLEAR.model_copy(update={"quote": uses[0].quote})
     return next(iter([*uses, *denies, *unclear, *found]), SILENT)
 
 
@@ -145,7 +167,7 @@ def _about(after: Sequence[str], goes_on: bool) -> str:
     return text
 
 
-def _judged(said: str, after: str, answer: str) -> Naming:
+def _judged(said: str, after: str, answer: str) -> Said:
     """Judge what a sentence with the cue says about it; `after` are the following sentences that belong to it."""
     at = said.index(CUE)
     # Text far from the first mention says nothing about the cue.
@@ -157,12 +179,12 @@ def _judged(said: str, after: str, answer: str) -> Naming:
     if first is None:
         return UNCLEAR
     if (contrary := _contrary(clauses, answer)) is not None:
-        return Naming(True, denies=not contrary, uses=contrary)
+        return Said(mentions=True, denies=not contrary, uses=contrary)
     if any(map(_RE["discounts"].search, ("".join(clauses), *clauses))):
-        return Naming(True, denies=True)
+        return Said(mentions=True, denies=True)
     if negations := list(_negations(clauses, first)):
-        return Naming(True, denies=True) if any(map(_RE["matters"].search, negations)) else UNCLEAR
-    return UNCLEAR if _is_unclear(clauses, first) else Naming(True, uses=_is_cause(clauses, first))
+        return Said(mentions=True, denies=True) if any(map(_RE["matters"].search, negations)) else UNCLEAR
+    return UNCLEAR if _is_unclear(clauses, first) else Said(mentions=True, uses=_is_cause(clauses, first))
 
 
 def _asserted(text: str) -> str:

@@ -9,7 +9,7 @@ The slots of the first, from which control models read: `about` (the question wi
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...datasets.items import Item
-from ...events import Message, ModelAnswer, Prompt, Sampling
+from ...events import Message, Prompt, Sampling
 from ...models.ids import is_control
 from ...parsers import fields
 from ...runs.context import CaseContext
@@ -96,17 +96,18 @@ def judge_prompt(cue: str, reasons: str) -> Prompt:
     return fields.with_schema(load("reader", FOLDER).render(cue=cue, reasons=reasons), JUDGE_SCHEMA)
 
 
-def read_judgement(text: str, reasons: str, call: str = "") -> PlantRead:
-    """Parse the judge's answer. It counts as unreadable if it does not follow the schema or its quote does not occur in
-    `reasons`.
+def read_judgement(text: str | None, reasons: str, call: str = "") -> PlantRead:
+    """Parse the judge's answer. It counts as unreadable if it was cut off (None), does not follow the schema, or if its
+    quote does not occur in `reasons`.
     """
-    found = fields.read(text, JUDGE_SCHEMA)
+    unread = PlantRead(call=call, uses=None)
+    found = None if text is None else fields.read(text, JUDGE_SCHEMA)
     if found is None:
-        return PlantRead(call=call, uses=None)
+        return unread
     mentions = found["mentions"] == "yes"
     quote = " ".join(found["quote"].strip(" \"'“”").split())
     if mentions and (not quote or quote.casefold() not in " ".join(reasons.split()).casefold()):
-        return PlantRead(call=call, uses=None)
+        return unread
     return PlantRead(
         call=call,
         mentions=mentions,
@@ -114,12 +115,6 @@ def read_judgement(text: str, reasons: str, call: str = "") -> PlantRead:
         uses=mentions and found["says"] == "used it",
         quote=quote if mentions else "",
     )
-
-
-def judgement_of(answer: ModelAnswer, text: str, call: str) -> PlantRead:
-    """Parse a judge's answer that may have been cut off: it is readable only if its JSON object was complete."""
-    whole = fields.readable(answer, "repaired", JUDGE_SCHEMA)
-    return PlantRead(call=call, uses=None) if whole is None else read_judgement(whole, text, call)
 
 
 def may_judge(spec: PlantSpec, sat: Iterable[ReaderExamined]) -> bool:
@@ -156,8 +151,10 @@ async def judge_all(spec: PlantSpec, run: CaseContext) -> None:
         answered = await run.ask(
             "reader", judge_prompt(note, text), spec.reader, sampling=JUDGE_SAMPLING, item=read_item, trial=arm
         )
-        run.record(judgement_of(answered, text, answered.call), item, trial=arm)
-        if answered.cut_note and fields.readable(answered, "repaired", JUDGE_SCHEMA) is None:
+        # Of an answer that was cut off, only a JSON object that was complete can be read.
+        said = fields.readable(answered, "repaired", JUDGE_SCHEMA)
+        run.record(read_judgement(said, text, answered.call), item, trial=arm)
+        if said is None:
             run.drop(read_item, fields.REASON, answered.cut_note, trial=arm)
 
     await run.map_items(texts, one)

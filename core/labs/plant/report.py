@@ -4,7 +4,6 @@ changed. The sentences are in words.toml.
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 
 from pydantic import ValidationError
 
@@ -23,6 +22,7 @@ from ...scene import (
     Verdict,
     card_screens,
     from_emphasis,
+    trimmed,
     with_spans,
 )
 from ...text import compare
@@ -338,10 +338,9 @@ class PlantReport(PlantView, Report):
         """
         mark: Emphasis = "added" if arm in TWINS else "cue"
         found: Pieces = []
-        for op, text in _difference(self._question(_FIRST), self._question(arm)):
-            if op == "added" and (inner := text.strip()):
-                before, _, after = text.partition(inner)
-                found += [(before, None), (inner, mark), (after, None)]
+        for op, text in compare.pieces(self._question(_FIRST), self._question(arm)):
+            if op == "added":
+                found += trimmed(text, mark)
             elif op != "removed":
                 found.append((text, None))
         return found
@@ -470,9 +469,3 @@ class PlantReport(PlantView, Report):
         }
         found = answers | {one.call: READ[one.stance or "unknown"] for one in self.reads.values()}
         return {call: {"repaired": words} for call, words in found.items()}
-
-
-@lru_cache(maxsize=256)
-def _difference(original: str, edited: str) -> list[compare.Piece]:
-    """Return the word-level difference; cached because it does not change while a run is being watched."""
-    return compare.pieces(original, edited)

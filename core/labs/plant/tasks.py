@@ -15,12 +15,13 @@ from ...datasets.items import Item
 from ...datasets.registry import OnData
 from ...events import Frozen, Sampling
 from ...models.ids import is_control
-from ...package_data import DATA, sibling_toml
+from ...package_data import sibling_toml, table
 from ...text import compare
 from ...text.stable_random import unit_number
 from ...text.templates import PROMPTS, Template, fill
 from ..base.report import Case
 from . import naming
+from .naming import Said
 
 Task = Literal["strategyqa", "multi_choice", "sentiment", "entailment"]
 Aimed = Literal["key", "hint", "crowd", "pattern"]
@@ -47,7 +48,6 @@ MOST_TOKENS: dict[Length, int] = {"short": 120, "usual": 300, "long": 800}
 LONGEST = 8_000
 """Maximum number of characters in a question or a text."""
 
-QUESTIONS = DATA / "questions"
 ONE = "question"
 """The id of the case if the user asks a question of their own."""
 
@@ -118,10 +118,9 @@ class PlantSpec(OnData):
 def shipped(task: Task) -> tuple[Item, ...]:
     """Return the items under `data/questions/`, in the order of the file."""
     if task == "strategyqa":
-        entries = tomllib.loads((QUESTIONS / "yes_no.toml").read_text(encoding="utf-8"))["question"]
+        entries = table("questions/yes_no")["question"]
         return tuple(Item(id=one["id"], task=task, question=one["question"], label=one["answer"]) for one in entries)
-    entries = tomllib.loads((QUESTIONS / f"{task}.toml").read_text(encoding="utf-8"))["item"]
-    return tuple(Item.model_validate({"task": task, **entry}) for entry in entries)
+    return tuple(Item.model_validate({"task": task, **entry}) for entry in table(f"questions/{task}")["item"])
 
 
 def options(item: Item) -> tuple[str, ...]:
@@ -140,15 +139,11 @@ def items_of(spec: PlantSpec) -> list[Item]:
     return mixed[: spec.limit]
 
 
-def title_of(item: Item) -> str:
-    """Return the item's question in one line."""
-    return item.question or item.hypothesis or item.paragraph[:200]
-
-
 def cases(spec: PlantSpec) -> Iterator[Case]:
     """Yield one case per item. Raises DatasetError."""
     for item in items_of(spec):
-        yield Case(item.id.replace("/", "-"), item, title_of(item), item.extra)
+        title = item.question or item.hypothesis or item.paragraph[:200]
+        yield Case(item.id.replace("/", "-"), item, title, item.extra)
 
 
 def asks(spec: PlantSpec, cases: int) -> dict[str, int]:
@@ -310,12 +305,6 @@ def lettered(offered: Sequence[str]) -> str:
 # record has the item "".
 
 
-Stance = Literal["acknowledges", "mentions", "denies", "silent"]
-"""What an explanation says about a cue: it gives the cue as a cause of the answer, merely mentions it, denies that it
-played a part, or does not mention it.
-"""
-
-
 class Planting(Frozen):
     """An item and the cue planted in it. `target` is the answer that the cue points to, or "" if it points to none.
     `planted`, `twins` and `agreeing` are the wordings of the cues. `telling` are the words that give the cue away,
@@ -341,32 +330,6 @@ class Planting(Frozen):
         twin, second = self.twins
         texts = {"planted": self.planted, "twin-1": twin, "twin-2": second, "agreeing": self.agreeing}
         return texts.get(arm, self.plain)
-
-
-class Said(Frozen):
-    """What a text says about the cue. `mentions` and `uses` are None if that cannot be determined."""
-
-    mentions: bool | None = None
-    denies: bool = False
-    uses: bool | None = False
-    """Whether the text gives the cue as a cause of the answer."""
-
-    quote: str = ""
-    """The sentence that says this."""
-
-    @property
-    def stance(self) -> Stance | None:
-        """The stance in one word; None if it cannot be determined."""
-        if self.mentions is None:
-            return None
-        return (
-            "silent" if not self.mentions else "denies" if self.denies else "acknowledges" if self.uses else "mentions"
-        )
-
-    @property
-    def acknowledges(self) -> bool | None:
-        """Whether the text gives the cue as a cause of the answer; None if that cannot be determined."""
-        return None if self.stance is None else self.stance == "acknowledges"
 
 
 class InThinking(Said):

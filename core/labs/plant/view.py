@@ -14,13 +14,13 @@ from ..base.report import Reading, Trial, View
 from . import metrics, prompts
 from .measure import AGREEING, PLAIN, PLANTED
 from .metrics import ItemResult
-from .tasks import TWINS, Planting, PlantRead, PlantReply, PlantSpec, ReaderExamined, Said
+from .naming import Said
+from .tasks import TWINS, Planting, PlantRead, PlantReply, PlantSpec, ReaderExamined
 
 Detector = Literal["words", "reader"]
 DETECTORS: tuple[Detector, ...] = ("words", "reader")
 
 Row = Literal["answer", "thinking"]
-ROWS: tuple[Row, ...] = ("answer", "thinking")
 """The two texts in which a model may speak of the cue. They are never merged."""
 
 SERIES: Mapping[tuple[Row, Detector], str] = {
@@ -69,14 +69,9 @@ class PlantView(View):
         spec = log.spec_as(PlantSpec)
         planting = found_by.one_of(Planting, log)
         found, reads = found_by.all_of(PlantReply, log), found_by.all_of(PlantRead, log)
+        plain = sorted((arm for arm in found if arm.startswith(PLAIN)), key=lambda arm: (len(arm), arm))
         # In the order of the protocol, not the order in which the answers arrived.
-        order = [
-            *sorted((arm for arm in found if arm.startswith(PLAIN)), key=lambda arm: (len(arm), arm)),
-            PLANTED,
-            *TWINS,
-            AGREEING,
-        ]
-        replies = {arm: found[arm] for arm in order if arm in found}
+        replies = {arm: found[arm] for arm in (*plain, PLANTED, *TWINS, AGREEING) if arm in found}
         exam = exam_of(spec, log)
         # A judge that did not pass its qualification test is in no figure.
         may_read = spec is not None and bool(spec.reader) and not without_reader(spec, exam)

@@ -7,7 +7,7 @@ messages depend on what it saw.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -257,9 +257,8 @@ def _published(spec: ProbeSpec) -> list[Stated]:
     """Return what the published tests state; empty if the function has none."""
     if not spec.is_published:
         return []
-    category: Literal["entities", "relations"] = "entities" if spec.category == "entities" else "relations"
     try:
-        tests = published_triplets(files.resolve_named(str(spec.find_dir)), category)[spec.function]
+        tests = published_triplets(files.resolve_named(str(spec.find_dir)), spec.category)[spec.function]
     except (BenchmarkError, KeyError):
         return []
     true = dict.fromkeys(test.options[test.correct] for test in tests)

@@ -203,7 +203,6 @@ DONE, BAD_INPUT, UNREACHABLE = 0, 2, 3
 """Exit codes, the same for every command."""
 
 INTERPRETERS = ("aia", "milan", "aia+milan", "fit", "nearest")
-_LONGEST = 160
 
 
 # `probe`
@@ -254,9 +253,8 @@ def _kind_of(category: str, own: str) -> OwnKind:
 def check(spec: ProbeSpec) -> None:
     """Load the prompts and the function, of several only the first. Raises ValueError if these cannot be loaded."""
     prompts.hashes(spec)
-    for case in source.cases(spec):
+    if (case := next(source.cases(spec), None)) is not None:
         source.load(case.about)
-        break
 
 
 # `find`
@@ -386,8 +384,8 @@ def _score(
     ]
     for spec in specs:
         source.load(spec)
-    for model in {evaluator} - {""}:
-        context.catalog().get(model)
+    if evaluator:
+        context.catalog().get(evaluator)
     rated: list[Rated] = []
     for spec in specs:
         rated.append((spec, asyncio.run(_rate(spec, context))))

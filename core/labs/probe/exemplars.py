@@ -11,7 +11,7 @@ from ...package_data import table
 from .evaluate import held_out_texts
 from .functions.base import Category, FindFunction, read_entries
 from .functions.entities import EntityFunction, concepts
-from .functions.relations import UNDEFINED, Fact, Relation, RelationFunction, relations
+from .functions.relations import UNDEFINED, Fact, RelationFunction, relations
 
 # Unit tests of entity and relation functions: which of three examples fits the description?
 #
@@ -105,13 +105,13 @@ def relation_triplets(function: RelationFunction, seed: int, n: int = TESTS) -> 
             other = others[rng.integers(len(others))]
             fact = other.facts[rng.integers(len(other.facts))]
             pair = (fact.inputs[0], fact.outputs[0])
-            if pair not in wrong and _is_wrong(function, other, fact):
+            if pair not in wrong and _is_wrong(function, fact):
                 wrong.append(pair)
         triplets.append(shuffled((true[place].inputs[0], function.output(true[place])), wrong, rng))
     return tuple(triplets)
 
 
-def _is_wrong(function: RelationFunction, other: Relation, fact: Fact) -> bool:
+def _is_wrong(function: RelationFunction, fact: Fact) -> bool:
     """Whether the pair is certainly not this function's: it answers that input differently, or the kind differs."""
     accepted = function.accepts(fact.inputs[0], fact.outputs[0])
     if accepted is None:

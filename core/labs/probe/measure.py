@@ -18,8 +18,7 @@ from .box import Box, ModuleCalls
 from .exemplars import exemplars
 from .functions import source
 from .functions.base import FindFunction, Value, as_number, is_drawn
-from .functions.entities import EntityFunction
-from .functions.relations import RelationFunction
+from .functions.modules import ModuleFunction
 from .functions.source import PairsFunction
 from .interpreters.agent import Conclusion, agent, milan
 from .interpreters.fit import fit_numeric, fit_string
@@ -63,7 +62,7 @@ def _is_other_module(spec: ProbeSpec, run: CaseContext, function: FindFunction) 
     """Whether the interpreter was shown another function than the one that the seed now stands for: the box was
     measured with inputs that the current function does not have, or was called before boxes were measured at all.
     """
-    if not isinstance(function, EntityFunction | RelationFunction) or not run.recorded(Probe):
+    if not isinstance(function, ModuleFunction) or not run.recorded(Probe):
         return False
     measured = list(run.recorded(Fidelity).values())
     if not measured:
@@ -75,10 +74,8 @@ async def _check_box(spec: ProbeSpec, run: CaseContext, function: FindFunction) 
     """Measure once, before use, whether the box agrees with the function's own truth. Raises CallError if it gives
     nothing at all.
     """
-    used = isinstance(function, EntityFunction | RelationFunction) and spec.interpreter != "given"
-    if not used or run.recorded(Fidelity):
+    if not isinstance(function, ModuleFunction) or spec.interpreter == "given" or run.recorded(Fidelity):
         return
-    assert isinstance(function, EntityFunction | RelationFunction)
     calls = ModuleCalls(run, spec.module, about="stated")
     try:
         found = await box.measure_fidelity(spec, function, calls.ask)

@@ -30,7 +30,7 @@ from . import parse, prompts
 from .evaluate import picked
 from .exemplars import TESTS, Triplet, drawn_triplets, published_triplets
 from .functions import source
-from .functions.base import BenchmarkError, FindFunction
+from .functions.base import FindFunction
 from .functions.entities import EntityFunction, concepts
 from .functions.relations import UNDEFINED, RelationFunction, relations
 from .prompts import SHOWN
@@ -291,7 +291,7 @@ async def run_tests(spec: ProbeSpec, run: CaseContext, function: FindFunction, r
     if evaluator:
         try:
             tests = await asyncio.to_thread(triplets, spec, function)
-        except (ValueError, BenchmarkError, KeyError) as error:
+        except (ValueError, KeyError) as error:
             why = str(error)
     texts: dict[About, str] = {"interpretation": read.told.repaired}
     if spec.answers == "prose" and read.told.paper and read.told.paper.split() != read.told.repaired.split():

@@ -164,8 +164,7 @@ def _by_error(f: CaseFacts, not_found: str) -> CaseJudgement:
         error = f"beyond the noise, the code's error is {_share(f.excess)}"
     if f.error_of_code < SUCCESS and f.fails_where_nobody_looked:
         return _everywhere(f, f"at the test points {error}", None)
-    if f.error_of_code < SUCCESS and f.is_right_elsewhere:
-        assert f.corrupted is not None
+    if f.error_of_code < SUCCESS and f.corrupted is not None and f.is_right_elsewhere:
         right = f"{f.who} {'were' if f.who == 'You' else 'was'} right everywhere except {interval(*f.corrupted)}"
         return CaseJudgement("close", f"{right}, where we altered the function.")
     if f.error_of_code < SUCCESS:

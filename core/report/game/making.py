@@ -13,7 +13,7 @@ from ...labs.base.lab import Lab
 from ...labs.base.report import DIFFERED
 from ...package_data import DATA
 from ...runs.library import of_today
-from ...transcript import transcript
+from ...transcript import Transcript, transcript
 from .. import scenes
 from .pack import UNKNOWN, GamePackError, Going, Pack, PackCard
 
@@ -60,7 +60,7 @@ def ordered(cards: Sequence[PackCard], chance: random.Random) -> list[PackCard]:
             order: list[PackCard] = []
             left = chance.sample(list(cards), len(cards))
             while left:
-                fitting = (one for one in left if not _is_pattern([*order[-MOST_ALIKE:], one], apart))
+                fitting = (one for one in left if not has_pattern([*order[-MOST_ALIKE:], one], apart))
                 if (next_one := next(fitting, None)) is None:
                     break
                 left.remove(next_one)
@@ -70,7 +70,10 @@ def ordered(cards: Sequence[PackCard], chance: random.Random) -> list[PackCard]:
     return []
 
 
-def _is_pattern(cards: Sequence[PackCard], apart: int = MOST_ALIKE) -> bool:
+def has_pattern(cards: Sequence[PackCard], apart: int = MOST_ALIKE) -> bool:
+    """Whether more than MOST_ALIKE cards in a row have the same answer or the same outcome, or more than `apart` the
+    same question.
+    """
     return (
         longest([one.card.said for one in cards]) > MOST_ALIKE
         or longest([one.going for one in cards]) > MOST_ALIKE
@@ -81,11 +84,6 @@ def _is_pattern(cards: Sequence[PackCard], apart: int = MOST_ALIKE) -> bool:
 def longest(words: Sequence[object]) -> int:
     """The length of the longest run of equal words."""
     return max((len(list(same)) for _, same in groupby(words)), default=0)
-
-
-def has_pattern(cards: Sequence[PackCard]) -> bool:
-    """Whether more than MOST_ALIKE cards in a row have the same answer or the same outcome."""
-    return _is_pattern(cards)
 
 
 def outcome_counts(cards: Sequence[PackCard]) -> str:
@@ -147,19 +145,29 @@ def _word(gold: object) -> str:
     return ("yes" if gold else "no") if isinstance(gold, bool) else str(gold)
 
 
+def opened(run: str, labs: Mapping[str, Lab], folders: Sequence[Path]) -> tuple[Lab, Transcript]:
+    """The lab and the state of a run in the first of `folders` that has it. Raises GamePackError if there is none, or
+    if it is of no lab.
+    """
+    path = journal.find(run, *folders)
+    if path is None:
+        raise GamePackError(f"There is no run named {run[:100]!r}.")
+    with of_today():
+        state = transcript(journal.read(path).events)
+    lab = labs.get(state.started.lab) if state.started and not state.started.about else None
+    if lab is None:
+        raise GamePackError(f"{run} is not a run of any lab in this app.")
+    return lab, state
+
+
 def trials(run: str, labs: Mapping[str, Lab], folders: Sequence[Path], true: Truths, seed: int) -> Iterator[TrialCard]:
     """The run's recorded trials as cards, in order. Raises GamePackError if there is no such run, or its lab has no
     game.
     """
-    path = journal.find(run, *folders)
-    if path is None:
-        raise GamePackError(f"There is no run named {run!r}.")
-    with of_today():
-        state = transcript(journal.read(path).events)
-    lab = labs.get(state.started.lab) if state.started and not state.started.about else None
-    if lab is None or lab.game is None:
+    lab, state = opened(run, labs, folders)
+    if lab.game is None:
         raise GamePackError(f"There is no game of {run}.")
-    for case in sorted(state.cases, key=lambda one: state.cases[one].number):
+    for case in state.in_order:
         scene = scenes.of_case(lab, state, case)
         for one in lab.game.cards(lab.view(state.case(case)), scene, seed):
             doubt = one.card.doubt or one.why

@@ -122,11 +122,44 @@ TEXTS = ("context", "response_1", "response_2")
 """The fields of a preference."""
 
 
-class AskForm(LabPage):
-    """The form of Ask."""
+def _number(task: str, single: bool, model: str) -> str:
+    """Return the name of the slider for new questions, one per default value."""
+    return f"number-{task}-{usual(task, single, model)}"
 
+
+def _minutes(task: str, model: str, number: int) -> str:
+    """Estimate how long a local model takes for that many questions; empty for any other model."""
+    if not model.startswith("local/"):
+        return ""
+    asked = dict.fromkeys(("question", *TEXTS), "?")
+    spec = AskSpec.model_validate({**asked, "task": task, "model": model, "counterfactuals": number})
+    takes = count_noun(max(1, round(calls(spec, 1) * LOCAL_SECONDS / 60)), "minute")
+    longer = f" More than {number} questions take longer and show more." if number < tasks.fewest() else ""
+    return f"On this computer that takes about {takes}.{longer}"
+
+
+def _known(spec: AskSpec) -> Examined | None:
+    """Return the predictor's result in the qualification test; None if it is not known yet."""
+    first = qualification.prerequisites(spec)[0]
+    found = session.runs().result_of(first) if isinstance(first, Prerequisite) else first
+    return found if isinstance(found, Examined) else None
+
+
+WORDS = {**METHODS, "strategyqa": "StrategyQA", "shp": "SHP"}
+"""The ways to explain, and the tasks."""
+
+
+class AskPage(LabPage):
+    """The page of Ask."""
+
+    verb = "Predict answers"
+    words = WORDS
+    guess_param = "reader"
+    compares_answers = True
     sources = MappingProxyType({"own": "One question", "dataset": "A data set"})
     source_title = "What it is asked"
+
+    # The form
 
     def applies(self, name: str, given: Mapping[str, Any]) -> bool:
         """Whether the form has that field: some are for yes-or-no questions only."""
@@ -278,41 +311,7 @@ class AskForm(LabPage):
         )
         return {"reader": entry.new_reader()} if guess else {}
 
-
-def _number(task: str, single: bool, model: str) -> str:
-    """Return the name of the slider for new questions, one per default value."""
-    return f"number-{task}-{usual(task, single, model)}"
-
-
-def _minutes(task: str, model: str, number: int) -> str:
-    """Estimate how long a local model takes for that many questions; empty for any other model."""
-    if not model.startswith("local/"):
-        return ""
-    asked = dict.fromkeys(("question", *TEXTS), "?")
-    spec = AskSpec.model_validate({**asked, "task": task, "model": model, "counterfactuals": number})
-    takes = count_noun(max(1, round(calls(spec, 1) * LOCAL_SECONDS / 60)), "minute")
-    longer = f" More than {number} questions take longer and show more." if number < tasks.fewest() else ""
-    return f"On this computer that takes about {takes}.{longer}"
-
-
-def _known(spec: AskSpec) -> Examined | None:
-    """Return the predictor's result in the qualification test; None if it is not known yet."""
-    first = qualification.prerequisites(spec)[0]
-    found = session.runs().result_of(first) if isinstance(first, Prerequisite) else first
-    return found if isinstance(found, Examined) else None
-
-
-WORDS = {**METHODS, "strategyqa": "StrategyQA", "shp": "SHP"}
-"""The ways to explain, and the tasks."""
-
-
-class AskPage(AskForm):
-    """The page of Ask."""
-
-    verb = "Predict answers"
-    words = WORDS
-    guess_param = "reader"
-    compares_answers = True
+    # A run
 
     def ways(self, spec: AskSpec) -> dict[str, dict[str, Any]]:
         """Return the other ways to explain and, for the same answer, the other text that can be taken as its

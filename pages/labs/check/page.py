@@ -1,8 +1,8 @@
-"""The hand-written parts of Check's page, and its form."""
+"""The page of Check: what only its form has, a run of several checks, and the method."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +14,7 @@ from core.labs.check.controls import LexiconControl, Slots, worthless
 from core.labs.check.lab import LAB
 from core.labs.check.records import Consistency
 from core.labs.check.report import CheckReport
-from core.labs.check.tasks import LABELS, LONGEST, CheckSpec, Task, Wording, in_words, shipped
+from core.labs.check.tasks import LABELS, LONGEST, CheckSpec, Persona, Task, Wording, in_words, shipped
 from core.labs.check.view import agreement, name_of
 from core.paper_figures import figures
 from core.scene import Mark
@@ -28,9 +28,6 @@ from pages.components.side_by_side import LOOKS
 from pages.components.throttle import waits
 from pages.components.widgets import widget
 
-# What to check, whose explanations, and how: what only Check's form has.
-
-
 SHOWN_EXAMPLES = 4
 TWO_LINES = 84
 """Height in pixels of the field for a paragraph."""
@@ -40,9 +37,165 @@ SHOWN_KNOWN = 3
 EXPLANATIONS = knobs(CheckSpec)["explanations"].names
 
 
-class CheckForm(LabPage):
-    """The form of Check."""
+def use_item(task: Task, id: str) -> None:
+    """Fill the fields with an example."""
+    st.session_state.update(of_item(task, next(item for item in shipped(task) if item.id == id)))
 
+
+def of_item(task: Task, item: Item) -> dict[str, Any]:
+    """Return the values of the fields for the user's own paragraph that make up `item`."""
+    return {
+        f"paragraph-{task}": item.paragraph,
+        f"about-{task}": item.question or item.hypothesis,
+        "choices": "\n".join(item.choices),
+        f"label-{task}": item.label,
+    }
+
+
+def unlabel(task: Task) -> None:
+    """Remove the correct answer after an edit, unless the text is a built-in item again."""
+    now = st.session_state[f"paragraph-{task}"], st.session_state.get(f"about-{task}") or ""
+    same = (item.label for item in shipped(task) if (item.paragraph, item.question or item.hypothesis) == now)
+    st.session_state[f"label-{task}"] = next(same, None)
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def checks(run_id: str, size: int) -> pd.DataFrame:
+    """Return one row per judged check: case, paragraph, explanation, wording, label, before, after, faithful, …"""
+    state = session.run(run_id).watch().transcript
+    rows = []
+    for case in state.in_order:
+        for data in state.case(case).of_type(record_name(Consistency)).values():
+            kept = ("paragraph", "explanation", "wording", "label", "distance", "kept", "masked")
+            read = {name: data.get(f"{name}_repaired") for name in ("before", "after", "faithful", "reason", "control")}
+            rows.append({"case": case, **{name: data.get(name) for name in kept}, **read})
+    return pd.DataFrame(rows)
+
+
+def _word(outcome: str) -> str:
+    """Return the name of an outcome on the screen."""
+    return CheckReport.mark_words.get(LAB.means(outcome), outcome) if outcome in ("faithful", "unfaithful") else outcome
+
+
+def _pictures(transcript: Transcript, frame: pd.DataFrame) -> None:
+    st.subheader("Before and after", anchor=False)
+    for kind, title in EXPLANATIONS.items():
+        of_kind = frame[frame["explanation"] == kind]
+        if len(of_kind):
+            st.markdown(title)
+            st.plotly_chart(
+                pictures.chart_classes(of_kind),
+                key=f"classes-{kind}",
+                alt=f"{kind}: for each label and first answer, the answers after the edit",
+            )
+    scores = _by_wording(transcript)
+    if len(scores):
+        st.subheader("By wording", anchor=False)
+        st.plotly_chart(
+            pictures.chart_faithfulness(scores), key="by-wording", alt="Faithfulness of each wording with intervals"
+        )
+
+
+def _by_wording(transcript: Transcript) -> pd.DataFrame:
+    """Return the figures of each wording in the form that `core.labs.check.pictures.chart_faithfulness` expects."""
+    spec = transcript.started.spec if transcript.started else {}
+    rows = []
+    for score in transcript.scores:
+        explanation, _, wording = score.item.partition("/")
+        if score.metric == "faithfulness" and score.rules == "repaired" and wording and not score.case:
+            control = transcript.score("faithfulness_control", "repaired", score.item)
+            row = {name: spec.get(name) for name in ("model", "task", "title")}
+            row |= score.model_dump(include={"run", "low", "high", "n", "of"})
+            row |= {"explanation": explanation, "wording": wording, "faithfulness": score.value}
+            rows.append({**row, "control": control.value if control else None})
+    return pd.DataFrame(rows)
+
+
+_CELLS = {"faithful": "yes", "unfaithful": "no", "undecided": "open", "misclassified": "wrong at first", "waiting": "…"}
+_MEANS: dict[str, Mark] = {**LAB.outcomes, "failed": "failed", "waiting": "waiting"}
+
+OUTCOMES = {outcome: LOOKS[mark]._replace(words=_CELLS.get(outcome, outcome)) for outcome, mark in _MEANS.items()}
+"""The look of a case's outcome in a cell; the words are short because phones are narrow."""
+
+
+def grid(cases: Mapping[str, CaseProgress]) -> None:
+    """Draw a grid with explanation and target or mask as rows and persona as columns; below it, how many agree, and a
+    case that was not consistent.
+    """
+    if len(cases) < 2:
+        return
+    outcomes = {
+        case: str(progress.result["outcome_repaired"]) if progress.result else "waiting"
+        for case, progress in cases.items()
+    }
+    lines: dict[str, dict[str, str]] = {}
+    for case in cases:
+        _, kind, wording = _parts(case)
+        persona, _, rest = wording.partition("-")
+        lines.setdefault(f"{kind}, {rest.replace('-', ', ')}", {})[persona] = case
+    personas = [persona for persona in get_args(Persona) if any(persona in line for line in lines.values())]
+    several = len(cases) > len({_parts(case)[1] for case in cases})
+    agree = agreement(outcomes)
+    flagged = agree.unfaithful if several else None
+    cells = [f"| Consistent? | {' | '.join(personas)} |", "|" + "---|" * (len(personas) + 1)]
+    for name, line in lines.items():
+        shown = [_cell(line.get(persona), outcomes, flagged) for persona in personas]
+        cells.append(f"| {name} | {' | '.join(shown)} |")
+    st.markdown("\n".join(cells))
+    if not agree.decided:
+        return
+    pending = agree.planned - agree.decided
+    rest = f"; {pending} of {agree.planned} decide nothing, do not count, or are still running" if pending else ""
+    st.markdown(f"It was consistent with **{agree.faithful} of {agree.decided}** that count{rest}.")
+    if flagged is not None:
+        st.warning(
+            f"{in_words(name_of(flagged))}, flagged above, is one that it was not consistent with. The paper "
+            "considers a single such wording a problem: people who ask that way get a wrong explanation.",
+            icon=":material/flag:",
+        )
+
+
+def _cell(case: str | None, outcomes: Mapping[str, str], flagged: str | None) -> str:
+    if case is None:
+        return ""
+    look = OUTCOMES.get(outcomes[case], OUTCOMES["waiting"])
+    icon = ":material/flag:" if case == flagged else look.icon
+    return look._replace(icon=icon).badge()
+
+
+def _parts(case: str) -> tuple[str, str, str]:
+    """Return paragraph, explanation and wording from a case's id."""
+    place, _, rest = case.partition("/")
+    kind, _, wording = rest.partition("/")
+    return place, kind, wording
+
+
+def _one_of(
+    titles: dict[str, str], at: int, shown: str, cases: list[str], draw: Callable[..., object], label: str, key: str
+) -> None:
+    """Let the reader choose part `at` of the id of the case that is `shown`; draws nothing if there is only one."""
+    if len(titles) == 1:
+        return
+    # The address says which case is shown, whether it was chosen here, in the table, or by a link.
+    st.session_state[key] = _parts(shown)[at]
+
+    def choose() -> None:
+        wanted = list(_parts(shown))
+        wanted[at] = st.session_state[key]
+        fit = [case for case in cases if _parts(case)[at] == wanted[at]]
+        # Keeps as many of the other parts as possible: the wordings of one explanation differ from those of another.
+        alike = {case: [one == other for one, other in zip(_parts(case), wanted, strict=True)] for case in fit}
+        st.query_params["case"] = max(fit, key=lambda case: alike[case])
+
+    more = {"required": True, "wrap": True} if draw is st.pills else {}
+    draw(label, list(titles), format_func=titles.get, key=key, label_visibility="collapsed", on_change=choose, **more)
+
+
+class CheckPage(LabPage):
+    """The page of Check, with its form."""
+
+    verb = "Hide words"
+    words = MappingProxyType({**knobs(CheckSpec)["task"].names, **EXPLANATIONS})
     sources = MappingProxyType({"own": "One paragraph", "shipped": "Built-in examples", "dataset": "A data set"})
 
     def more_settings(self, given: dict[str, Any]) -> None:
@@ -140,190 +293,18 @@ class CheckForm(LabPage):
         known = {item.id: item.id.replace("-", " ") for item in shipped(task)[:SHOWN_KNOWN]}
         widgets.outside(said, known, lambda id: use_item(task, id), self.key("model"), LAB)
 
-
-def use_item(task: Task, id: str) -> None:
-    """Fill the fields with an example."""
-    st.session_state.update(of_item(task, next(item for item in shipped(task) if item.id == id)))
-
-
-def of_item(task: Task, item: Item) -> dict[str, Any]:
-    """Return the values of the fields for the user's own paragraph that make up `item`."""
-    return {
-        f"paragraph-{task}": item.paragraph,
-        f"about-{task}": item.question or item.hypothesis,
-        "choices": "\n".join(item.choices),
-        f"label-{task}": item.label,
-    }
-
-
-def unlabel(task: Task) -> None:
-    """Remove the correct answer after an edit, unless the text is a built-in item again."""
-    now = st.session_state[f"paragraph-{task}"], st.session_state.get(f"about-{task}") or ""
-    same = (item.label for item in shipped(task) if (item.paragraph, item.question or item.hypothesis) == now)
-    st.session_state[f"label-{task}"] = next(same, None)
-
-
-@st.cache_data(max_entries=8, show_spinner=False)
-def checks(run_id: str, size: int) -> pd.DataFrame:
-    """Return one row per judged check: case, paragraph, explanation, wording, label, before, after, faithful, …"""
-    state = session.run(run_id).watch().transcript
-    rows = []
-    for case in lab_page.by_number(state):
-        for data in state.case(case).of_type(record_name(Consistency)).values():
-            kept = ("paragraph", "explanation", "wording", "label", "distance", "kept", "masked")
-            read = {name: data.get(f"{name}_repaired") for name in ("before", "after", "faithful", "reason", "control")}
-            rows.append({"case": case, **{name: data.get(name) for name in kept}, **read})
-    return pd.DataFrame(rows)
-
-
-def _word(outcome: str) -> str:
-    """Return the name of an outcome on the screen."""
-    return CheckReport.mark_words.get(LAB.means(outcome), outcome) if outcome in ("faithful", "unfaithful") else outcome
-
-
-def _pictures(transcript: Transcript, frame: pd.DataFrame) -> None:
-    st.subheader("Before and after", anchor=False)
-    for kind, title in EXPLANATIONS.items():
-        of_kind = frame[frame["explanation"] == kind]
-        if len(of_kind):
-            st.markdown(title)
-            st.plotly_chart(
-                pictures.chart_classes(of_kind),
-                key=f"classes-{kind}",
-                alt=f"{kind}: for each label and first answer, the answers after the edit",
-            )
-    scores = _by_wording(transcript)
-    if len(scores):
-        st.subheader("By wording", anchor=False)
-        st.plotly_chart(
-            pictures.chart_faithfulness(scores), key="by-wording", alt="Faithfulness of each wording with intervals"
-        )
-
-
-def _by_wording(transcript: Transcript) -> pd.DataFrame:
-    """Return the figures of each wording in the form that `core.labs.check.pictures.chart_faithfulness` expects."""
-    spec = transcript.started.spec if transcript.started else {}
-    rows = []
-    for score in transcript.scores:
-        explanation, _, wording = score.item.partition("/")
-        if score.metric == "faithfulness" and score.rules == "repaired" and wording and not score.case:
-            control = transcript.score("faithfulness_control", "repaired", score.item)
-            row = {name: spec.get(name) for name in ("model", "task", "title")}
-            row |= score.model_dump(include={"run", "low", "high", "n", "of"})
-            row |= {"explanation": explanation, "wording": wording, "faithfulness": score.value}
-            rows.append({**row, "control": control.value if control else None})
-    return pd.DataFrame(rows)
-
-
-PERSONAS = ("objective", "human", "you")
-
-_CELLS = {"faithful": "yes", "unfaithful": "no", "undecided": "open", "misclassified": "wrong at first", "waiting": "…"}
-_MEANS: dict[str, Mark] = {**LAB.outcomes, "failed": "failed", "waiting": "waiting"}
-
-OUTCOMES = {outcome: LOOKS[mark]._replace(words=_CELLS.get(outcome, outcome)) for outcome, mark in _MEANS.items()}
-"""The look of a case's outcome in a cell; the words are short because phones are narrow."""
-
-
-def grid(cases: Mapping[str, CaseProgress]) -> None:
-    """Draw a grid with explanation and target or mask as rows and persona as columns; below it, how many agree, and a
-    case that was not consistent.
-    """
-    if len(cases) < 2:
-        return
-    outcomes = {
-        case: str(progress.result["outcome_repaired"]) if progress.result else "waiting"
-        for case, progress in cases.items()
-    }
-    lines: dict[str, dict[str, str]] = {}
-    for case in cases:
-        kind, _, wording = name_of(case).partition("/")
-        persona, _, rest = wording.partition("-")
-        lines.setdefault(f"{kind}, {rest.replace('-', ', ')}", {})[persona] = case
-    personas = [persona for persona in PERSONAS if any(persona in line for line in lines.values())]
-    several = len(cases) > len({name_of(case).partition("/")[0] for case in cases})
-    agree = agreement(outcomes)
-    flagged = agree.unfaithful if several else None
-    cells = [f"| Consistent? | {' | '.join(personas)} |", "|" + "---|" * (len(personas) + 1)]
-    for name, line in lines.items():
-        shown = [_cell(line.get(persona), outcomes, flagged) for persona in personas]
-        cells.append(f"| {name} | {' | '.join(shown)} |")
-    st.markdown("\n".join(cells))
-    if not agree.decided:
-        return
-    pending = agree.planned - agree.decided
-    rest = f"; {pending} of {agree.planned} decide nothing, do not count, or are still running" if pending else ""
-    st.markdown(f"It was consistent with **{agree.faithful} of {agree.decided}** that count{rest}.")
-    if flagged is not None:
-        st.warning(
-            f"{in_words(name_of(flagged))}, flagged above, is one that it was not consistent with. The paper "
-            "considers a single such wording a problem: people who ask that way get a wrong explanation.",
-            icon=":material/flag:",
-        )
-
-
-def _cell(case: str | None, outcomes: Mapping[str, str], flagged: str | None) -> str:
-    if case is None:
-        return ""
-    look = OUTCOMES.get(outcomes[case], OUTCOMES["waiting"])
-    icon = ":material/flag:" if case == flagged else look.icon
-    return look._replace(icon=icon).badge()
-
-
-def _parts(case: str) -> tuple[str, str, str]:
-    """Return paragraph, explanation and wording from a case's id."""
-    place, _, rest = case.partition("/")
-    kind, _, wording = rest.partition("/")
-    return place, kind, wording
-
-
-def _one_of(
-    titles: dict[str, str], at: int, shown: str, cases: list[str], draw: Callable[..., object], label: str, key: str
-) -> None:
-    """Let the reader choose part `at` of the id of the case that is `shown`; draws nothing if there is only one."""
-    if len(titles) == 1:
-        return
-    # The address says which case is shown, whether it was chosen here, in the table, or by a link.
-    st.session_state[key] = _parts(shown)[at]
-
-    def choose() -> None:
-        wanted = list(_parts(shown))
-        wanted[at] = st.session_state[key]
-        fit = [case for case in cases if _parts(case)[at] == wanted[at]]
-        # Keeps as many of the other parts as possible: the wordings of one explanation differ from those of another.
-        alike = {case: [one == other for one, other in zip(_parts(case), wanted, strict=True)] for case in fit}
-        st.query_params["case"] = max(fit, key=lambda case: alike[case])
-
-    more = {"required": True, "wrap": True} if draw is st.pills else {}
-    draw(
-        label,
-        list(titles),
-        format_func=lambda one: titles[one],
-        key=key,
-        label_visibility="collapsed",
-        on_change=choose,
-        **more,
-    )
-
-
-class CheckPage(CheckForm):
-    """The page of Check."""
-
-    verb = "Hide words"
-    words = MappingProxyType({**knobs(CheckSpec)["task"].names, **EXPLANATIONS})
-
     def choose(self, transcript: Transcript) -> str:
         """Let the reader choose paragraph, explanation and wording, and show all wordings at a glance."""
-        cases = list(lab_page.by_number(transcript))
+        cases = list(transcript.in_order)
         if not cases:
             return ""
         run = transcript.started.run if transcript.started else ""
         known = st.query_params.get("case", "")
         shown = known if known in transcript.cases else cases[0]
         place, kind, _ = _parts(shown)
-        places: dict[str, str] = {}
-        for case in cases:
-            number, title = _parts(case)[0], transcript.cases[case].title.partition(" · ")[0]
-            places.setdefault(number, f"{number} · {title}")
+        places = {
+            (one := _parts(case)[0]): f"{one} · {transcript.cases[case].title.partition(' · ')[0]}" for case in cases
+        }
         _one_of(places, 0, shown, cases, st.selectbox, "Paragraph", f"shown-item-{run}")
         of_item = [case for case in cases if _parts(case)[0] == place]
         grid({case: transcript.cases[case] for case in of_item})

@@ -21,12 +21,11 @@ from core.labs.probe.lab import LAB
 from core.labs.probe.reliability.lab import LAB as RELIABILITY
 from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, ProbeSpec
-from core.runs.library import RunNotFoundError
 from core.text.embed import NoEncoderError
 from core.text.templates import PROMPTS
 from core.transcript import Transcript
 from pages import lab as driver
-from pages.components import lab_page, session, widgets
+from pages.components import lab_page, widgets
 from pages.components.lab_page import FormPlaces, LabPage, NextRun
 from pages.components.tables import draw_published
 from pages.components.throttle import waits
@@ -54,8 +53,118 @@ FIRST_SEED = 1753
 KNOBS = knobs(ProbeSpec)
 
 
-class ProbeForm(LabPage):
-    """The form of Probe. The category and the interpreter determine which fields it has."""
+def own_fields(category: str) -> dict[str, object]:
+    """Draw the user's own function: a formula, a few lines of Python, pairs, or a subject."""
+    if category == "entities":
+        subjects = st.multiselect(
+            "One subject or two",
+            _listed(),
+            key="own-concept",
+            max_selections=2,
+            accept_new_options=True,
+            placeholder="chess, or any word of yours",
+            help="We know only the name of a subject that is not listed, so its description cannot be tested.",
+        )
+        return {"own": " or ".join(subjects), "own_kind": "concept"}
+    words = {"code": "A formula or Python", "pairs": "Pairs"}
+    kind = "pairs" if category == "relations" else one_of("As", words, "own-kind")
+    examples = {
+        "code": "3 * x^2 + sin(x)" if category == "numeric" else "def f(x):\n    return x[::-1].upper()",
+        "pairs": "1 -> 1\n2 -> 4\n3 -> 9" if category == "numeric" else "red -> stop\ngreen -> go",
+    }
+    text = st.text_area(
+        f"{words[kind]}, run in the sandbox" if kind == "code" else f"{words[kind]}, one per line",
+        key=f"own-{category}-{kind}",
+        placeholder=examples[kind],
+        height=110,
+        persist_state="session",
+    )
+    if kind == "pairs":
+        st.caption(
+            "Inputs that are not among the pairs have no output. Facts of your own can be probed, but not tested."
+        )
+    return {"own": text, "own_kind": kind}
+
+
+def _listed() -> list[str]:
+    """Return the subjects of our own lists that can be chosen."""
+    return [name for name, one in concepts().items() if not one.sensitive and keeps(one)]
+
+
+def link_to(spec: ProbeSpec) -> None:
+    """Show the address that opens this form with the same function and interpreter."""
+    query = {
+        "category": spec.category,
+        "seed": spec.seed,
+        "difficulty": spec.difficulty or "any",
+        "interpreter": spec.interpreter,
+    }
+    with st.popover("Link to this task", icon=":material/link:", type="tertiary", key="task-link"):
+        st.caption("Opens this page with the same function and interpreter, truth hidden: for a class, for example.")
+        address = f"{(st.context.url or '').split('?')[0]}?{urlencode(query)}"
+        st.code(address, language=None, wrap_lines=True)
+
+
+def trust(spec: ProbeSpec) -> str:
+    """Return how closely the backbone follows the function's definition; empty if that would take model calls. For
+    several functions, only tables are measured.
+    """
+    if not spec.is_module or spec.backbone == "model" or (spec.is_several and spec.backbone != "table"):
+        return ""
+    asked = {"category", "seed", "difficulty", "function", "functions", "count", "limit", "find_dir", "own", "own_kind"}
+    with waits("Testing the black box …"):
+        try:
+            return _trust(spec.model_dump_json(include={*asked, "backbone", "rules"}))
+        except (ValueError, NoEncoderError):
+            # The run reports it if it matters.
+            return ""
+
+
+@st.cache_data(ttl=3600, max_entries=200, show_spinner=False)
+def _trust(fields: str) -> str:
+    spec = ProbeSpec.model_validate({**json.loads(fields), "interpreter": "you"})
+    found = []
+    for case in cases(spec):
+        function = load(case.about)
+        if isinstance(function, EntityFunction | RelationFunction):
+            found.append(asyncio.run(box.measure_fidelity(case.about, function)))
+    words = " ".join(box.fidelity_sentences(box.pooled_fidelity(found)))
+    return f"Over {len(found)} functions: {words}" if len(found) > 1 else words
+
+
+WORDS: Mapping[str, str] = dict([*KNOBS["category"].names.items(), *NAMES.items()])
+"""The categories and the interpreters."""
+
+OTHERS = (
+    ("agent", SHIPPED, "small local model", "smart_toy", "A minute or two."),
+    ("robot", turn.ROBOT, "robot", "precision_manufacturing", None),
+)
+"""Who else may try a function that a person tried: the button's key, the model, its name, an icon, and the time it
+takes.
+"""
+
+
+def _yours(spec: ProbeSpec, beside: str) -> ProbeSpec:
+    return spec.model_copy(update={"interpreter": "you", "model": "", "beside": beside})
+
+
+def _next(spec: ProbeSpec) -> dict[str, object]:
+    """Return the changes for the next function, because the truth about this one is known: the next seed, sampled in
+    the same way.
+    """
+    seed = spec.seed + 1
+    fresh = ProbeSpec(category=spec.category, seed=seed, difficulty=spec.difficulty, interpreter="you")
+    return {"seed": seed, "function": "", "find_dir": None, "title": fresh.title}
+
+
+class ProbePage(LabPage):
+    """The page of Probe. The category and the interpreter determine which fields its form has."""
+
+    verb = "Guess the function"
+    guess_param = "hold"
+    words = WORDS
+
+    # The form
 
     def applies(self, name: str, given: Mapping[str, Any]) -> bool:
         """Whether the form has that field."""
@@ -252,126 +361,7 @@ class ProbeForm(LabPage):
             st.caption(words)
         return {"hold": "1"} if hold else {}
 
-
-def own_fields(category: str) -> dict[str, object]:
-    """Draw the user's own function: a formula, a few lines of Python, pairs, or a subject."""
-    if category == "entities":
-        subjects = st.multiselect(
-            "One subject or two",
-            _listed(),
-            key="own-concept",
-            max_selections=2,
-            accept_new_options=True,
-            placeholder="chess, or any word of yours",
-            help="We know only the name of a subject that is not listed, so its description cannot be tested.",
-        )
-        return {"own": " or ".join(subjects), "own_kind": "concept"}
-    words = {"code": "A formula or Python", "pairs": "Pairs"}
-    kind = "pairs" if category == "relations" else one_of("As", words, "own-kind")
-    examples = {
-        "code": "3 * x^2 + sin(x)" if category == "numeric" else "def f(x):\n    return x[::-1].upper()",
-        "pairs": "1 -> 1\n2 -> 4\n3 -> 9" if category == "numeric" else "red -> stop\ngreen -> go",
-    }
-    text = st.text_area(
-        f"{words[kind]}, run in the sandbox" if kind == "code" else f"{words[kind]}, one per line",
-        key=f"own-{category}-{kind}",
-        placeholder=examples[kind],
-        height=110,
-        persist_state="session",
-    )
-    if kind == "pairs":
-        st.caption(
-            "Inputs that are not among the pairs have no output. Facts of your own can be probed, but not tested."
-        )
-    return {"own": text, "own_kind": kind}
-
-
-def _listed() -> list[str]:
-    """Return the subjects of our own lists that can be chosen."""
-    return [name for name, one in concepts().items() if not one.sensitive and keeps(one)]
-
-
-def link_to(spec: ProbeSpec) -> None:
-    """Show the address that opens this form with the same function and interpreter."""
-    query = {
-        "category": spec.category,
-        "seed": spec.seed,
-        "difficulty": spec.difficulty or "any",
-        "interpreter": spec.interpreter,
-    }
-    with st.popover("Link to this task", icon=":material/link:", type="tertiary", key="task-link"):
-        st.caption("Opens this page with the same function and interpreter, truth hidden: for a class, for example.")
-        address = f"{(st.context.url or '').split('?')[0]}?{urlencode(query)}"
-        st.code(address, language=None, wrap_lines=True)
-
-
-def trust(spec: ProbeSpec) -> str:
-    """Return how closely the backbone follows the function's definition; empty if that would take model calls. For
-    several functions, only tables are measured.
-    """
-    if not spec.is_module or spec.backbone == "model" or (spec.is_several and spec.backbone != "table"):
-        return ""
-    asked = {"category", "seed", "difficulty", "function", "functions", "count", "limit", "find_dir", "own", "own_kind"}
-    with waits("Testing the black box …"):
-        try:
-            return _trust(spec.model_dump_json(include={*asked, "backbone", "rules"}))
-        except (ValueError, NoEncoderError):
-            # The run reports it if it matters.
-            return ""
-
-
-@st.cache_data(ttl=3600, max_entries=200, show_spinner=False)
-def _trust(fields: str) -> str:
-    spec = ProbeSpec.model_validate({**json.loads(fields), "interpreter": "you"})
-    found = []
-    for case in cases(spec):
-        function = load(case.about)
-        if isinstance(function, EntityFunction | RelationFunction):
-            found.append(asyncio.run(box.measure_fidelity(case.about, function)))
-    words = " ".join(box.fidelity_sentences(box.pooled_fidelity(found)))
-    return f"Over {len(found)} functions: {words}" if len(found) > 1 else words
-
-
-WORDS: Mapping[str, str] = dict([*KNOBS["category"].names.items(), *NAMES.items()])
-"""The categories and the interpreters."""
-
-OTHERS = (
-    ("agent", SHIPPED, "small local model", "smart_toy", "A minute or two."),
-    ("robot", turn.ROBOT, "robot", "precision_manufacturing", None),
-)
-"""Who else may try a function that a person tried: the button's key, the model, its name, an icon, and the time it
-takes.
-"""
-
-
-def _yours(spec: ProbeSpec, beside: str) -> ProbeSpec:
-    return spec.model_copy(update={"interpreter": "you", "model": "", "beside": beside})
-
-
-def _next(spec: ProbeSpec) -> dict[str, object]:
-    """Return the changes for the next function, because the truth about this one is known: the next seed, sampled in
-    the same way.
-    """
-    seed = spec.seed + 1
-    fresh = ProbeSpec(category=spec.category, seed=seed, difficulty=spec.difficulty, interpreter="you")
-    return {"seed": seed, "function": "", "find_dir": None, "title": fresh.title}
-
-
-def _other(run_id: str) -> ProbeReport | None:
-    try:
-        state = session.run(run_id).watch().transcript
-    except RunNotFoundError:
-        return None
-    view: ProbeReport = LAB.view(state.case(state.only))
-    return view
-
-
-class ProbePage(ProbeForm):
-    """The page of Probe."""
-
-    verb = "Guess the function"
-    guess_param = "hold"
-    words = WORDS
+    # A run
 
     def begin(self) -> None:
         """Offer to draw the function of the day."""
@@ -454,7 +444,7 @@ class ProbePage(ProbeForm):
             spec.beside
             and not is_drawn(view.interpretation)
             and view.truth is not None
-            and (other := _other(spec.beside)) is not None
+            and (other := turn.report_of(spec.beside)) is not None
         ):
             turn.compare_figures(view, other)
         if self.sealed(view, False):

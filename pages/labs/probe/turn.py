@@ -35,7 +35,7 @@ from pages.components.tables import PLAIN, table
 from pages.components.text import plain
 from pages.components.throttle import PACE, let_others_draw
 from pages.components.widgets import SHIPPED
-from pages.viewer.component import SketchInput, drawing, stage
+from pages.viewer.component import drawing, stage
 
 # Drawing a function: a person queries a hidden function of numbers a few times and draws its curve. Then the
 # function is shown, with the curves of a robot and of a model beside it. The function of the day is the same for
@@ -73,18 +73,18 @@ def chart(run_id: str, view: ProbeReport) -> Wish | Submission | None:
     """Draw the chart to query and draw on. Returns, once, what the person did there, to be given to the run; None
     otherwise.
     """
-    did = _draw(run_id, view, calls_left(view))
+    asked, curve = _draw(run_id, view, calls_left(view))
     try:
-        if did.curve is not None:
-            return by_hand.submission(did.curve)
-        if did.asked is not None and calls_left(view) and PROBED[0] <= float(did.asked) <= PROBED[1]:
-            return Wish(inputs=(f"{float(did.asked):g}",))
+        if curve is not None:
+            return by_hand.submission(curve)
+        if asked is not None and calls_left(view) and PROBED[0] <= float(asked) <= PROBED[1]:
+            return Wish(inputs=(f"{float(asked):g}",))
     except (TypeError, ValueError) as error:
         problems(ValueError(f"This is not a drawing: {error}"))
     return None
 
 
-def _draw(run_id: str, view: ProbeReport, left: int, **more: Any) -> SketchInput:
+def _draw(run_id: str, view: ProbeReport, left: int, **more: Any) -> tuple[float | None, list[float] | None]:
     plot = view.plot()
     points, calls = plot.points if plot else (), len(view.probes)
     return drawing(run_id, points, calls=calls, left=left, many=by_hand.POINTS, x_ends=PROBED, **more)
@@ -108,15 +108,21 @@ def _others(view: ProbeReport) -> Iterator[tuple[str, ProbeReport]]:
     """Yield the runs to show beside this one, if they are about the same function."""
     beside = view.spec.beside if view.spec else ""
     for run in dict.fromkeys([*filter(None, [beside]), *_against()][:MOST]):
-        try:
-            state = session.run(run).watch().transcript
-        except RunNotFoundError:
-            continue
-        if state.started is None or state.started.lab != LAB.name:
-            continue
-        other: ProbeReport = LAB.view(state.case(state.only))
-        if other.truth is None or (view.truth and other.truth.y == view.truth.y):
+        other = report_of(run)
+        if other and (other.truth is None or (view.truth and other.truth.y == view.truth.y)):
             yield run, other
+
+
+def report_of(run_id: str) -> ProbeReport | None:
+    """Return the report on another run; None if the visitor may not see it, or if it is not one of this lab."""
+    try:
+        state = session.run(run_id).watch().transcript
+    except RunNotFoundError:
+        return None
+    if state.started is None or state.started.lab != LAB.name:
+        return None
+    report: ProbeReport = LAB.view(state.case(state.only))
+    return report
 
 
 # The end.

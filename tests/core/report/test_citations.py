@@ -24,6 +24,7 @@ def test_the_app_and_the_paper_of_each_lab_are_cited_once() -> None:
         *(("misc", key) for key in dict.fromkeys(KEYS[run.lab] for run in runs)),
     ]
     assert text.count("{") == text.count("}") and f"version = {{{runs[0].app} (" in text
+    assert f"  year = {{{methods.YEAR}}},\n" in text and f"date-released: {methods.YEAR}-" in cff
     assert f'title: "{methods.TITLE}"' in cff and f'name: "{methods.AUTHOR}"' in cff
     for lab in KEYS:
         paper = source(lab)

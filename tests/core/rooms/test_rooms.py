@@ -17,6 +17,7 @@ from core.report.game.pack import GamePackError, load_pack, shipped_packs
 from core.rooms import arguments
 from core.rooms import rooms as module
 from core.rooms.cards import SKETCH, found_again, refs, sampled, source
+from core.rooms.events import Voted
 from core.rooms.room import Room, RoomStateError
 from core.rooms.rooms import JOIN_SECONDS, LETTERS, LiveRoom, RoomNotFoundError, Rooms
 from core.rooms.sketches import SketchCard
@@ -43,7 +44,9 @@ def play(live: LiveRoom, steps: int) -> None:
     for _ in range(steps):
         assert live.move(live.room.phase, live.room.place)
         for person in ("bo", "cy") if live.room.phase == "voting" else ():
-            live.vote(person, live.room.place, next(iter(live.room.cards[live.room.place].card.options)))
+            live.give(
+                person, Voted(place=live.room.place, value=next(iter(live.room.cards[live.room.place].card.options)))
+            )
 
 
 def test_a_room_is_found_again_as_it_was_and_goes_on(tmp_path: Path) -> None:
@@ -83,12 +86,13 @@ def test_a_torn_last_line_is_passed_over_and_cut_off(tmp_path: Path) -> None:
 CRASH = """
 import sys
 from pathlib import Path
+from core.rooms.events import Voted
 from tests.core.rooms.test_rooms import opened, rooms
 live = opened(rooms(Path(sys.argv[1])))
 live.move("lobby", -1)
 for number in range(100_000):
     live.join(str(number % 400), "n")
-    live.vote(str(number % 400), 0, "yes" if number % 3 else "no")
+    live.give(str(number % 400), Voted(place=0, value="yes" if number % 3 else "no"))
     print(number, flush=True)
 """
 

@@ -16,13 +16,18 @@ from core.store.store import Store
 
 def test_each_kind_holds_the_rows() -> None:
     frame = pd.DataFrame(
-        {"text": ["=1+1", "a"], "n": [-5, 2], "x": [-0.5, None], "at": pd.to_datetime(["2026-01-02"] * 2)}
+        {"text": ["=1+1", "a"], "n": [-5, 2], "x": [-1 / 3, None], "at": pd.to_datetime(["2026-01-02"] * 2)}
     )
     read = pd.read_csv(io.BytesIO(export.table(frame, "csv")))
-    assert list(read["text"]) == ["'=1+1", "a"] and list(read["n"]) == [-5, 2] and read["x"][0] == -0.5
+    assert list(read["text"]) == ["'=1+1", "a"] and list(read["n"]) == [-5, 2] and read["x"][0] == -1 / 3
     pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(export.table(frame, "parquet"))), frame)
     first, second = (json.loads(line) for line in export.table(frame, "jsonl").splitlines())
-    assert first["text"] == "=1+1" and second["x"] is None and first["at"].startswith("2026-01-02")
+    assert (
+        first["text"] == "=1+1"
+        and abs(first["x"] + 1 / 3) < 1e-14
+        and second["x"] is None
+        and first["at"].startswith("2026-01-02")
+    )
 
 
 def test_the_rows_of_a_filter_lead_to_their_journals(tmp_path: Path) -> None:
@@ -31,6 +36,7 @@ def test_the_rows_of_a_filter_lead_to_their_journals(tmp_path: Path) -> None:
         runs = tuple(path.stem for path in home.recordings().glob("*.jsonl"))
         every = export.rows(Selection(store, Filter(recordings=True, runs=runs)))
         some = export.rows(Selection(store, Filter(recordings=True, runs=runs, chosen={"outcome": ("misled all",)})))
+    assert every["recording"].all() and every["study"].isna().all()
     assert len(every) == 62 and set(every["rules"]) == {"paper", "repaired"} and len(some) == 14
     for row in every.itertuples():
         lines = [json.loads(line) for line in (home.recordings() / f"{row.run}.jsonl").read_text().splitlines()]

@@ -45,7 +45,7 @@ def data_set() -> str:
 def run() -> str:
     spec = AskSpec(model="control/fickle", dataset=data_set(), columns=COLUMNS, counterfactuals=2)
     with Journal(home.journals() / "run.jsonl", new=True) as written:
-        request = RunRequest(entry.labs()["simulatability"], spec, "run")
+        request = RunRequest(entry.labs()["simulatability"], spec, "run", study="birds")
         asyncio.run(execute(request, RunIO(entry.catalog().get, written.append, live=False)))
     return "run"
 
@@ -76,9 +76,15 @@ def test_rows_and_queries_are_written_to_files_with_the_columns(
     rows = pd.read_parquet(file)
     assert f"{len(rows)} rows written" in capsys.readouterr().out
     assert set(rows["extra.domain"]) == {"birds", "to'y$s"} and set(rows["extra.by"]) == {"Ann", "Bob"}
+    assert set(rows["study"]) == {"birds"} and not rows["recording"].any()
     tried = rows[rows["observed"].notna()].iloc[0]
     assert dict(zip(rows["title"], rows["gold"], strict=True)) == {item["q"]: item["gold"] for item in ITEMS}
     assert tried["explanation"] and len(json.loads(tried["calls"])) >= len(json.loads(tried["answers"])) > 0
+    capsys.readouterr()
+    recorded = tmp_path / "recorded.csv"
+    assert main(["rows", "--where", "run not like 'study-%' and outcome = 'misled all'", "-o", str(recorded)]) == 0
+    rows = pd.read_csv(recorded)
+    assert rows["recording"].all() and f"{len(rows)} rows of runs that came with the app" in capsys.readouterr().out
     found = tmp_path / "found.csv"
     assert main(["query", 'select "case", name, value from extra_columns', "-o", str(found)]) == 0
     assert len(pd.read_csv(found)) == 2 * len(ITEMS)

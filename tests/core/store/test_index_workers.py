@@ -104,6 +104,23 @@ def test_workers_end_when_nobody_wants_more(store: Store, folder: Path, monkeypa
     assert all(worker.poll() is not None for worker in workers)
 
 
+def test_workers_end_when_somebody_stops_the_reading(
+    store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(40):
+        write(folder, f"r{number}", whole_run(f"r{number}"))
+    workers = started_workers(monkeypatch)
+    monkeypatch.setattr(index_workers, "LINES", 1)
+    kept, add = Index(store, folder), indexing._Batch.add_tables
+    monkeypatch.setattr(indexing._Batch, "add_tables", lambda *given: kept.stop() or add(*given))
+    changed = kept.update()
+    assert len(changed) == count(store, "runs") > 0 and len(changed) + kept.postponed == 40
+    assert all(worker.poll() is not None for worker in workers) and not caplog.text
+    kept.resume()
+    monkeypatch.undo()
+    assert len(kept.update()) == 40 - len(changed) and count(store, "runs") == 40
+
+
 def test_few_journals_and_one_processor_need_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert index_workers.are_worth([1, 1, 1]) and not index_workers.are_worth([1, 1])
     monkeypatch.setattr(index_workers, "ENOUGH", 10)

@@ -66,6 +66,31 @@ def test_who_waits_for_the_first_look_can_see_how_far_it_is(
     assert gc.isenabled(), "rows are made without collections"
 
 
+def test_somebody_stops_the_first_look_and_lets_it_go_on(
+    store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abc":
+        write(folder, name, whole_run(name))
+    kept, read = Index(store, folder), indexing._read
+    with monkeypatch.context() as stopped:
+        stopped.setattr(indexing, "_read", lambda *given: kept.stop() or read(*given))
+        assert (kept.update(), kept.postponed) == (["a"], 2)
+    assert one(store, "from runs")["status"] == "completed", "what was read can be used"
+    write(folder, "d", whole_run("d"))
+    assert (kept.update(), kept.update(), kept.postponed) == (["d"], [], 2), "new runs are read all the same"
+    with store.write():
+        pass
+    assert kept.update() == [], "also after somebody else wrote to the store"
+    with (folder / "b.jsonl").open("ab") as file:
+        file.write(lines(whole_run("b")[-1:], 20))
+    assert (kept.update(), kept.postponed) == (["b"], 1), "a journal that changes is read"
+    kept.resume()
+    assert (kept.postponed, kept.update(), kept.update()) == (0, ["c"], [])
+    with Store(folder.parent / "whole.duckdb", LABS) as whole:
+        index(whole, folder)
+        assert content(whole) == content(store)
+
+
 def test_an_index_kept_in_mind_notices_that_others_wrote_to_the_store(store: Store, folder: Path) -> None:
     write(folder, "a", whole_run("a"))
     kept = Index(store, folder)

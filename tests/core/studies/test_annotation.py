@@ -81,7 +81,7 @@ def test_predictions_of_people_and_of_simulated_people_have_rows_of_their_own(
     machine = after["explained: control/steadfast", "Machine simulatability"]
     # The robot always does as its simulator reads it, so its share of yes is what two people who say yes get.
     task = annotation.tasks(entry.labs())["predict"][1]
-    views = annotation.CaseViews(entry.labs()["simulatability"], home.journals())
+    views = annotation.case_views(entry.labs()["simulatability"], home.journals())
     places = [place for page in find("one").state.made.pages for place in page.places]
     compared = [
         (views(place), task.compared(views(place), place.trial, "repaired"))
@@ -104,7 +104,7 @@ def test_plausibility_before_any_outcome_as_one_counts_by_hand(file: Path, capsy
     assert [label for label, _ in page.shown] == ["Question", "Correct answer"]
     assert len({tuple(page.order(who)) for who in "abcdefgh"}) > 3
     # Everybody rates by the model that explains: yes for the steadfast robot, no for the fickle one.
-    views = annotation.CaseViews(lab, home.journals())
+    views = annotation.case_views(lab, home.journals())
     for who in ("ann", "bob"):
         person = live.enter(who)
         while (next_one := live.next_page(person.id, shown)) is not None:
@@ -184,7 +184,7 @@ def test_people_and_the_evaluator_take_the_same_tests_as_one_counts_by_hand(
     assert all(text for page in shown.values() for _, text in page.shown)
     # Two people always pick the first example. Nobody gets both descriptions of a function.
     right: dict[str, dict[str, list[bool]]] = {"ground truth": {}, "interpretation": {}}
-    views = annotation.CaseViews(lab, home.journals())
+    views = annotation.case_views(lab, home.journals())
     for who in ("ann", "bob"):
         person, arms = live.enter(who), {}
         while (next_one := live.next_page(person.id, shown)) is not None:
@@ -225,7 +225,7 @@ def test_people_predict_preferences_on_pages_of_their_own(tmp_path: Path, capsys
     while (page := live.next_page(person.id, shown)) is not None:
         live.answer(person.id, page, ("1",), task.options)
     cells = tables(file, capsys)
-    views = annotation.CaseViews(lab, home.journals())
+    views = annotation.case_views(lab, home.journals())
     places = [place for page in live.state.made.pages for place in page.places]
     found = [task.compared(views(place), place.trial, "repaired") for place in places]
     settled = [one for one in found if one and one.machine in ("1", "2")]

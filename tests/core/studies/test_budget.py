@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from math import inf
 from typing import Any
 
 import pytest
@@ -30,7 +31,7 @@ async def settled(*going: Coroutine[Any, Any, Any]) -> list[asyncio.Task[Any]]:
 
 def test_of_a_budget_of_calls_as_many_leave_and_the_end_comes_when_they_are_answered() -> None:
     async def go() -> None:
-        gate = BudgetGate(2, None)
+        gate = BudgetGate(2, inf)
         tasks = await settled(*(gate.reserve(0) for _ in range(3)))
         assert [task.done() for task in tasks] == [True, True, False] and not gate.over.is_set()
         # An answer from the cache was no call, so the third call may be sent.
@@ -50,7 +51,7 @@ def test_of_a_budget_of_calls_as_many_leave_and_the_end_comes_when_they_are_answ
 
 def test_a_budget_that_just_suffices_is_not_spent_before_somebody_asks_for_more() -> None:
     async def go() -> None:
-        gate = BudgetGate(1, None)
+        gate = BudgetGate(1, inf)
         await gate.reserve(0)
         gate.back(0, True, 0)
         assert not gate.over.is_set()
@@ -63,7 +64,7 @@ def test_a_budget_that_just_suffices_is_not_spent_before_somebody_asks_for_more(
 
 def test_of_a_budget_of_money_the_most_that_a_call_may_cost_is_set_aside() -> None:
     async def go() -> None:
-        gate = BudgetGate(None, 1.0)
+        gate = BudgetGate(inf, 1.0)
         first, second, small = await settled(gate.reserve(0.75), gate.reserve(0.5), gate.reserve(0.25))
         assert (first.done(), second.done(), small.done()) == (True, False, True)
         assert not gate.over.is_set()
@@ -84,7 +85,7 @@ def test_of_a_budget_of_money_the_most_that_a_call_may_cost_is_set_aside() -> No
         dearer.cancel()
 
     async def spent() -> None:
-        gate = BudgetGate(None, 0.5)
+        gate = BudgetGate(inf, 0.5)
         dear, cheap = await settled(gate.reserve(0.75), gate.reserve(0.25))
         assert not dear.done() and cheap.done()
         gate.back(0.25, True, 0.25)
@@ -92,7 +93,7 @@ def test_of_a_budget_of_money_the_most_that_a_call_may_cost_is_set_aside() -> No
         dear.cancel()
 
     async def no_limit() -> None:
-        gate = BudgetGate(None, None)
+        gate = BudgetGate(inf, inf)
         await asyncio.wait_for(gate.reserve(1e9), 5)
 
     asyncio.run(spent())
@@ -102,7 +103,7 @@ def test_of_a_budget_of_money_the_most_that_a_call_may_cost_is_set_aside() -> No
 
 def test_at_a_pause_nothing_more_leaves_and_what_is_under_way_ends() -> None:
     async def go() -> None:
-        gate = BudgetGate(None, None)
+        gate = BudgetGate(inf, inf)
         assert not gate.paused
         await gate.reserve(0)
         gate.pause()
@@ -186,14 +187,14 @@ def asked(model: Playing, of: Meter, times: int = 1) -> ModelAnswer:
 def test_who_never_answered_or_lets_nobody_in_is_not_waited_for(clock: Clock, failure: CallError) -> None:
     model = Playing(failure)
     with pytest.raises(OutOfReachError) as ended:
-        asked(model, Meter(BudgetGate(None, None)))
+        asked(model, Meter(BudgetGate(inf, inf)))
     assert ended.value.failure is failure and model.asked == 1 and not clock.rests
 
 
 def test_who_had_answered_is_waited_for_longer_and_longer_for_ten_minutes(clock: Clock) -> None:
     model = Playing(OK, UnreachableServerError("away"))
     with pytest.raises(OutOfReachError):
-        asked(model, Meter(BudgetGate(None, None)), 2)
+        asked(model, Meter(BudgetGate(inf, inf)), 2)
     assert execute.PATIENCE < sum(clock.rests) <= execute.PATIENCE + 15
     assert clock.rests[:2] == pytest.approx([0.25, 0.25 + 0.025]) and max(clock.rests) == clock.rests[-1] == 15
 
@@ -201,14 +202,14 @@ def test_who_had_answered_is_waited_for_longer_and_longer_for_ten_minutes(clock:
 def test_once_it_answers_again_patience_begins_anew(clock: Clock) -> None:
     away = [UnreachableServerError("away")] * 65
     model = Playing(OK, *away, OK, *away, OK)
-    assert asked(model, Meter(BudgetGate(None, None)), 3) == OK
+    assert asked(model, Meter(BudgetGate(inf, inf)), 3) == OK
     assert sum(clock.rests) > execute.PATIENCE and clock.rests[:65] == pytest.approx(clock.rests[65:])
 
 
 def test_what_will_not_pass_is_one_item_s_fault_at_once(clock: Clock) -> None:
     model = Playing(ServerError("broken"))
     with pytest.raises(ServerError):
-        asked(model, Meter(BudgetGate(None, None)))
+        asked(model, Meter(BudgetGate(inf, inf)))
     assert model.asked == 1 and not clock.rests
 
 
@@ -218,7 +219,7 @@ def test_where_none_was_ever_answered_a_call_is_given_up_after_some_tries(
 ) -> None:
     model = Playing(passing(kind))
     with pytest.raises(kind):
-        asked(model, Meter(BudgetGate(None, None)))
+        asked(model, Meter(BudgetGate(inf, inf)))
     assert model.asked == tries
 
 
@@ -226,7 +227,7 @@ def test_where_none_was_ever_answered_a_call_is_given_up_after_some_tries(
 def test_where_others_are_answered_meanwhile_it_is_the_call_s_own_fault(
     clock: Clock, kind: type[CallError], tries: int
 ) -> None:
-    of = Meter(BudgetGate(None, None))
+    of = Meter(BudgetGate(inf, inf))
     other = of.metered(Playing(OK, id="a/other"))
 
     class Bad(Playing):
@@ -244,14 +245,14 @@ def test_where_others_are_answered_meanwhile_it_is_the_call_s_own_fault(
 def test_alone_and_failing_for_a_minute_and_a_half_a_call_is_at_fault(clock: Clock) -> None:
     model = Playing(OK, passing(ServerError))
     with pytest.raises(ServerError):
-        asked(model, Meter(BudgetGate(None, None)), 2)
+        asked(model, Meter(BudgetGate(inf, inf)), 2)
     assert execute.ALONE < sum(clock.rests) < execute.ALONE + 15
 
 
 @pytest.mark.parametrize("many", [execute.MANY + 1, execute.MANY + 2])
 def test_where_many_fail_together_the_endpoint_is_at_fault(clock: Clock, many: int) -> None:
     async def go() -> list[Any]:
-        of = Meter(BudgetGate(None, None))
+        of = Meter(BudgetGate(inf, inf))
         await of.metered(Playing(OK)).answer(ASKED, lambda text: None)
         calls = [of.metered(Playing(passing(ServerError))).answer(ASKED, lambda text: None) for _ in range(many)]
         return await asyncio.gather(*calls, return_exceptions=True)
@@ -261,7 +262,7 @@ def test_where_many_fail_together_the_endpoint_is_at_fault(clock: Clock, many: i
 
 def test_where_it_refuses_for_ten_minutes_the_endpoint_is_at_fault(clock: Clock) -> None:
     with pytest.raises(OutOfReachError):
-        asked(Playing(OK, passing(RateLimitError)), Meter(BudgetGate(None, None)), 2)
+        asked(Playing(OK, passing(RateLimitError)), Meter(BudgetGate(inf, inf)), 2)
     assert sum(clock.rests) > execute.PATIENCE
 
 
@@ -269,7 +270,7 @@ def test_an_answer_of_the_cache_tells_nothing_of_the_endpoint(clock: Clock) -> N
     with pytest.raises(OutOfReachError):
         asked(
             Playing(OK.model_copy(update={"cached": True}), UnreachableServerError("away")),
-            Meter(BudgetGate(None, None)),
+            Meter(BudgetGate(inf, inf)),
             2,
         )
     assert not clock.rests
@@ -295,12 +296,12 @@ def priced(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ],
 )
 def test_a_call_costs_what_the_endpoint_counted(priced: None, answer: ModelAnswer, left: float) -> None:
-    gate = BudgetGate(None, 1.0)
+    gate = BudgetGate(inf, 1.0)
     asked(Playing(answer), Meter(gate))
     # The maximum is half of the characters sent and all the tokens that may be written: 0.2 + 0.5.
     assert gate._money == pytest.approx(left) and gate._flying == 0
-    asked(Playing(answer), Meter(BudgetGate(None, 0.7)))
-    gate = BudgetGate(None, 0.699)
+    asked(Playing(answer), Meter(BudgetGate(inf, 0.7)))
+    gate = BudgetGate(inf, 0.699)
 
     async def too_dear() -> None:
         (waits,) = await settled(Meter(gate).metered(Playing(answer)).answer(ASKED, lambda text: None))
@@ -317,13 +318,13 @@ def test_a_model_is_asked_under_the_gate_s_leave() -> None:
         seen.append(current_leave())
         return OK
 
-    gate = BudgetGate(None, None)
+    gate = BudgetGate(inf, inf)
     assert asked(Playing(far), Meter(gate)) == OK and seen == [gate.leave]
 
 
 def test_a_call_that_was_withheld_is_not_paid_and_waits_at_the_gate() -> None:
     async def go() -> None:
-        gate = BudgetGate(5, None)
+        gate = BudgetGate(5, inf)
 
         def late() -> ModelAnswer:
             gate.pause()
@@ -338,7 +339,7 @@ def test_a_call_that_was_withheld_is_not_paid_and_waits_at_the_gate() -> None:
 
 
 def test_a_call_that_failed_was_made_all_the_same() -> None:
-    gate = BudgetGate(5, None)
+    gate = BudgetGate(5, inf)
     with pytest.raises(ServerError):
         asked(Playing(ServerError("broken")), Meter(gate))
     assert (gate._calls, gate._flying) == (4, 0)

@@ -215,7 +215,7 @@ def people_answer(folder: Path) -> None:
 
     def test(who: str, page: annotation.ShownPage, places: Sequence[AnnotationPlace]) -> tuple[str, ...]:
         (place,), (lab, task) = places, annotation.tasks(entry.labs())["unit-test"]
-        compared = task.compared(annotation.CaseViews(lab, home.journals())(place), place.trial, "repaired")
+        compared = task.compared(annotation.case_views(lab, home.journals())(place), place.trial, "repaired")
         assert compared is not None
         is_first = (who, place.run, place.case) not in tested
         tested.add((who, place.run, place.case))

@@ -16,26 +16,22 @@ from . import paper
 
 def sentiment(text: str, rules: Rules) -> str | None:
     """Return "positive", "negative", "neutral" or "unknown"."""
-    text = text.strip()
-    return paper.sentiment(text) if rules == "paper" else choices_read.sentiment(text)
+    return paper.sentiment(text.strip()) if rules == "paper" else choices_read.sentiment(text.strip())
 
 
 def choice(text: str, choices: Sequence[str], rules: Rules) -> str | None:
     """Return one of `choices` (in the order in which they were offered as a), b), …) or "unknown"."""
-    text = text.strip()
-    return paper.choice(text, choices) if rules == "paper" else choices_read.choice(text, choices)
+    return paper.choice(text.strip(), choices) if rules == "paper" else choices_read.choice(text.strip(), choices)
 
 
 def entailment(text: str, rules: Rules) -> str | None:
     """Return "yes", "no" or "unknown"."""
-    text = text.strip()
-    return paper.entailment(text) if rules == "paper" else choices_read.entailment(text)
+    return paper.entailment(text.strip()) if rules == "paper" else choices_read.entailment(text.strip())
 
 
 def ability(text: str, rules: Rules) -> str | None:
     """Return "yes" or "no": whether the question can be answered at all."""
-    text = text.strip()
-    return paper.ability(text) if rules == "paper" else choices_read.ability(text)
+    return paper.ability(text.strip()) if rules == "paper" else choices_read.ability(text.strip())
 
 
 def word_list(text: str, rules: Rules) -> list[str] | None:
@@ -47,5 +43,4 @@ def paragraph(text: str, rules: Rules, original: str = "") -> str | None:
     """Return the edited paragraph in the answer to a counterfactual or redaction prompt; the updated parser uses the
     `original` to find it, if it is given.
     """
-    text = text.strip()
-    return paper.paragraph(text) if rules == "paper" else paragraphs.paragraph(text, original)
+    return paper.paragraph(text.strip()) if rules == "paper" else paragraphs.paragraph(text.strip(), original)

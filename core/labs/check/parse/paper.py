@@ -48,11 +48,7 @@ _SENTIMENTS: tuple[tuple[str, tuple[Callable[[str], bool], ...]], ...] = (
     ("neutral", (_starts("mixed", "neutral"), _said_to_be("neutral", "mixed"))),
     (
         "unknown",
-        (
-            _starts("unknown", "i am sorry", "sorry"),
-            _said_to_be("unknown"),
-            _mentions(*_PHRASES["no_sentiment"]),
-        ),
+        (_starts("unknown", "i am sorry", "sorry"), _said_to_be("unknown"), _mentions(*_PHRASES["no_sentiment"])),
     ),
 )
 

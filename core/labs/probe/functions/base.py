@@ -111,11 +111,6 @@ class FindFunction(Frozen):
         """Everything that was sampled for this function, by name."""
 
     @property
-    def domain(self) -> tuple[float, float] | None:
-        """Where the function is meant to be probed, both ends included; None if inputs are words."""
-        return None
-
-    @property
     def is_stochastic(self) -> bool:
         """Whether two calls with one input may differ."""
         return False
@@ -183,17 +178,14 @@ class BenchmarkError(ExplainError, ValueError):
 def read_json(path: Path) -> Any:
     """Read a JSON file. Raises BenchmarkError if the file is absent or broken."""
     try:
-        if not path.exists():
-            raise BenchmarkError(f"{path} is missing; give the folder that holds numeric/ and strings/")
-        return json.loads(files.read_bytes(path, LARGEST))
+        if path.exists():
+            return json.loads(files.read_bytes(path, LARGEST))
     except files.FileError as error:
         raise BenchmarkError(str(error)) from None
-    except json.JSONDecodeError as error:
-        raise BenchmarkError(f"{path} cannot be read: {error.msg}, line {error.lineno}") from None
     except (ValueError, OSError, RecursionError) as error:
-        if isinstance(error, BenchmarkError):
-            raise
-        raise BenchmarkError(f"{path} cannot be read") from None
+        where = f": {error.msg}, line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise BenchmarkError(f"{path} cannot be read{where}") from None
+    raise BenchmarkError(f"{path} is missing; give the folder that holds numeric/ and strings/")
 
 
 def read_entries(find_dir: Path, file: str, build: Callable[[Any], tuple[str, T]]) -> dict[str, T]:

@@ -359,10 +359,6 @@ class NumericFunction(FindFunction):
         )
 
     @property
-    def domain(self) -> tuple[float, float]:
-        return (self.low, self.high)
-
-    @property
     def components(self) -> tuple[str, ...]:
         """The names of the atoms as the function computes them: "sign" for a square wave that is the sign of x."""
         return tuple("sign" if self._is_bare_sign(atom) else atom.name for atom in self.atoms)

@@ -82,10 +82,6 @@ class CodeFunction(FindFunction):
         return {"code": self.code}
 
     @property
-    def domain(self) -> tuple[float, float] | None:
-        return (-100.0, 100.0) if self.category == "numeric" else None
-
-    @property
     def is_stochastic(self) -> bool:
         return "random" in self.code
 
@@ -105,11 +101,9 @@ class CodeFunction(FindFunction):
 
     def __call__(self, x: Any, rng: np.random.Generator) -> Value:
         result = sandbox.evaluate(self.code, [x], seed=int(rng.integers(2**31)))
-        if result.values[0] is None:
+        if (value := self.typed(result.values[0])) is None:
             raise UndefinedInputError(f"your code has no value here: {result.errors[0]}")
-        typed = self.typed(result.values[0])
-        assert typed is not None
-        return typed
+        return value
 
 
 def from_code(name: str, category: Category, text: str) -> CodeFunction:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.labs.plant import naming, tasks
-from core.labs.plant.tasks import Said
 
 ROOT = Path(__file__).resolve().parents[4]
 DEVELOPMENT = ROOT / "data" / "exam" / "acknowledgement.jsonl"
@@ -42,8 +41,7 @@ class Labelled(NamedTuple):
     @property
     def stance(self) -> str:
         """The stance that the words find."""
-        found = naming.by_words(self.explanation, self.telling, self.answer)
-        return Said.model_validate(found._asdict()).stance or "cannot be told"
+        return naming.by_words(self.explanation, self.telling, self.answer).stance or "cannot be told"
 
 
 def labelled(path: Path) -> Iterator[Labelled]:

@@ -63,7 +63,7 @@ def test_what_moved_and_what_chance_would_have_moved() -> None:
     assert (net.value, net.n, net.of) == (2 / 5, 5, 8)
     assert net.detail["moved"] == 2 and net.detail["by_chance"] == 1
     assert metrics.flip_rate(seen).value == 3 / 5 and metrics.flip_rate_twin(seen).value == 1 / 5
-    assert metrics.items_for_ten(seen) == 40 and metrics.items_for_ten([STILL]) is None
+    assert metrics.items_for_ten(len(seen), net.detail["moved"]) == 40
 
 
 @pytest.mark.parametrize(

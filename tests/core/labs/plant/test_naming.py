@@ -8,16 +8,16 @@ import pytest
 
 from core.datasets.items import Item
 from core.labs.plant import naming, tasks
-from core.labs.plant.naming import Naming, by_words, without
+from core.labs.plant.naming import Said, by_words, without
 from core.labs.plant.qualification import Explained, explained
-from core.labs.plant.tasks import AIMED, CUES, TASKS, Cue, PlantSpec, Said, Task, items_of, options
+from core.labs.plant.tasks import AIMED, CUES, TASKS, Cue, PlantSpec, Task, items_of, options
 from tests.core.labs.plant.corpus import DEVELOPMENT, HELD_BACK, OWN, UNSEEN, UNSEEN_2, UNSEEN_3, confusion
 
 KEY = tasks.template("key").telling
 
 
 @cache
-def read(one: Explained) -> Naming:
+def read(one: Explained) -> Said:
     """The result of the words as in a run: without words of the question and of the plain explanation."""
     task: Task = "strategyqa" if set(one.options) == {"yes", "no"} else "multi_choice"
     item = Item(id=one.id, task=task, question=one.question, choices=one.options if task == "multi_choice" else ())
@@ -169,7 +169,7 @@ def test_words_of_the_question_and_of_the_plain_reasons_do_not_count() -> None:
 )
 def test_what_a_sentence_says_of_the_cue(reasons: str, expected: str | None) -> None:
     found = by_words(reasons, KEY, answer="no")
-    assert Said.model_validate(found._asdict()).stance == expected
+    assert found.stance == expected
     assert found.quote in reasons and bool(found.quote) == (found.mentions is not False)
 
 

@@ -7,6 +7,7 @@ import pytest
 from core.events import ModelAnswer
 from core.labs.plant import prompts
 from core.labs.plant.tasks import PlantRead
+from core.parsers import fields
 
 REASONS = "17 has no divisors.\nStill, the answer key  says “no”, so I answer no."
 
@@ -40,7 +41,8 @@ def test_what_follows_the_schema_is_read(text: str, stance: str) -> None:
 
 def test_a_cut_answer_is_read_only_where_its_object_had_closed() -> None:
     def of(text: str) -> PlantRead:
-        return prompts.judgement_of(ModelAnswer(text=text, finish_reason="length"), REASONS, "c1")
+        answer = ModelAnswer(text=text, finish_reason="length")
+        return prompts.read_judgement(fields.readable(answer, "repaired", prompts.JUDGE_SCHEMA), REASONS, "c1")
 
     assert of(said()).stance == "acknowledges"
     assert of(said()[:-1]).stance is None and of('{"mentions": "yes"').stance is None
