@@ -48,6 +48,7 @@ LIMITS = {
     "facet": 0.5,
     "page": 0.5,
     "open": 0.3,
+    "sorted": 0.3,
     "next": 0.15,
     "label": 5.0,
     "pictures": 3.0,
@@ -184,7 +185,9 @@ def measure_page(desk: Desk) -> None:
             changes(desk.page, ".st-key-pager", desk.page.locator(f".st-key-{key}-page button").click)
 
 
-def measure_open(desk: Desk, path: str = "/browse?lab=simulatability", step: str = "open") -> None:
+def measure_open(
+    desk: Desk, path: str = "/browse?lab=simulatability", step: str = "open", is_sorted: bool = False
+) -> None:
     """Open the first case of a list that was just loaded, so that the browser has nothing of it."""
     desk.go(path)
     desk.page.reload()
@@ -194,6 +197,10 @@ def measure_open(desk: Desk, path: str = "/browse?lab=simulatability", step: str
     time.sleep(0.5)
     box = place.bounding_box()
     assert box is not None
+    if is_sorted:
+        desk.page.mouse.click(box["x"] + 120, box["y"] + 18)
+        place.locator("th", has_text="↑").wait_for(state="attached")
+        time.sleep(0.6)
     with desk.timed(step):
         desk.page.mouse.click(box["x"] + 120, box["y"] + 36 + 18)
         desk.page.locator(".stage .card").first.wait_for()
@@ -206,6 +213,11 @@ def measure_open(desk: Desk, path: str = "/browse?lab=simulatability", step: str
     whole.wall.append(desk.steps[step].wall[-1])
     whole.processor.append(desk.steps[step].processor[-1])
     desk.steps[step].wall[-1] -= drawn - began
+
+
+def measure_sorted(desk: Desk) -> None:
+    """Open the first case of a list that was sorted by a press on the head of a column."""
+    measure_open(desk, step="sorted", is_sorted=True)
 
 
 KEYS = """stage => {

@@ -21,6 +21,7 @@ from core.store.listing import EVERYTHING, Listed, RowPlace, Selection
 from core.store.store import Store
 from pages import addresses
 from pages.components import labels, run_view, session, tables
+from pages.components.lab_page import page_of
 from pages.components.labels import labellers
 from pages.components.run import actions, damage, go_on
 from pages.components.side_by_side import MOST as SIDE_BY_SIDE
@@ -260,7 +261,10 @@ def draw_cases(looked: Selection, found: Listed, line: DeltaGenerator) -> None:
 
 
 def _listed(rows: list[ListRow]) -> list[ListRow]:
-    """Return the rows that the browser may open by itself: those of a case."""
+    """Return the rows that the browser may open by itself: those of a case; none for a reader who guesses first."""
+    pages = map(page_of, entry.labs().values())
+    if any(page.guess_param and page.guess_param in st.query_params for page in pages):
+        return []
     return [row for row in rows if row.place[1]]
 
 
@@ -342,7 +346,8 @@ def cases_table(looked: Selection, found: Listed, at: RowPlace | None, line: Del
     narrow = at is not None
     shown = pd.DataFrame(
         {
-            "": ["▶" if place == at else "" for place in places],
+            # By these numbers the browser knows the rows of a table that its reader sorted (live.js).
+            "": ["▶" if place == at else str(number) for number, place in enumerate(places, start=1)],
             "Question": questions(rows),
             "Expected": [_said(value) for value in rows["expected"]],
             "It said": [_said(value) for value in rows["observed"]],
@@ -381,7 +386,7 @@ def cases_table(looked: Selection, found: Listed, at: RowPlace | None, line: Del
         "Table of cases and trials: what was expected, what was said, and the outcome; a click opens one",
         **clickable(key, len(shown), lambda row, _: places[row], BESIDE if narrow else HIGH),
         column_config={
-            "": st.column_config.TextColumn(width=24),
+            "": st.column_config.TextColumn(width=36),
             "Question": st.column_config.TextColumn(width="medium" if narrow else 300),
             "Its explanation": st.column_config.TextColumn(width="medium"),
             "Instructive": st.column_config.TextColumn(width=260, help=INSTRUCTIVE),

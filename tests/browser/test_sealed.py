@@ -1,10 +1,11 @@
 """Two browsers on one sealed case: each sees what it has guessed, and both see everything once its owner reveals it."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from core import entry
 from core.runs.library import RunLibrary
@@ -84,3 +85,50 @@ def test_two_browsers_on_one_sealed_case(browser: Browser, serve: Callable[..., 
     finally:
         for context in contexts:
             context.close()
+
+
+def test_a_press_on_a_sealed_row_shows_nothing_before_the_app_has_heard_of_it(
+    page: Page, serve: Callable[..., Server]
+) -> None:
+    """Neither of a case with an answer that was drawn for a blind audit, nor where the address says to guess first."""
+    server, is_held, asked = serve(), False, list[str]()
+    laid(Path(server._environment["EXPLAIN_HOME"], "journals"), "simulatability", "")
+
+    def between(socket: WebSocketRoute) -> None:
+        app = socket.connect_to_server()
+        socket.on_message(lambda said: None if is_held else app.send(said))
+
+    def press() -> None:
+        table = page.get_by_test_id("stDataFrame").first
+        # The browser reads the number of the row in what the table tells screen readers.
+        table.locator("[role=grid] [role=row]").nth(1).wait_for(state="attached")
+        box = table.bounding_box()
+        assert box is not None
+        page.mouse.click(box["x"] + 120, box["y"] + 36 + 18)
+
+    page.on("request", lambda request: asked.append(request.url) if "/scene/" in request.url else None)
+    page.route_web_socket(re.compile("_stcore/stream"), between)
+    page.goto(f"{server.url}/browse?reader=ann")
+    settle(page)
+    stage = page.locator(".stage")
+    is_held = True
+    press()
+    page.wait_for_timeout(1_000)
+    expect(page.locator(".stage .card, .stage .lead")).to_have_count(0)
+    assert not asked and "run=" not in page.url
+
+    is_held = False
+    page.goto(f"{server.url}/audit?lab=simulatability")
+    page.get_by_role("button", name="Draw").click()
+    page.locator(".st-key-audit-answer").wait_for()
+    page.goto(f"{server.url}/browse")
+    settle(page)
+    stage.get_by_text("There is nothing to show.").wait_for(state="attached")
+    is_held = True
+    with page.expect_response(re.compile("/scene/")) as answer:
+        press()
+    scene = Scene.model_validate_json(answer.value.text())
+    assert scene.is_sealed and scene.verdict is None and not any(card.said or card.expects for card in scene.cards)
+    page.wait_for_timeout(1_000)
+    expect(page.locator(".stage .card, .stage .lead")).to_have_count(0)
+    expect(stage).to_be_hidden()

@@ -69,13 +69,14 @@ const TABLES = [".st-key-alone", ".st-key-beside"].map((one) => `${one} [data-te
 /** Milliseconds until a table that is sorted by a press on its head says so. */
 const SORTED = 500;
 
-const HEAD = -1;
+/** The numbers of the head of a table and of the row that is marked as open, beside those of its rows from 0. */
+const HEAD = -1, OPEN = -2;
 
 let headPressed = -SORTED;
 
-/** The number of the row of a table under the pointer, HEAD for its head, null for none. The table is a canvas. What
- * it tells screen readers has the number of its rows, and an arrow on the column by which a reader sorted it: then the
- * page alone knows which row is where. */
+/** The number of the row of a table under the pointer, HEAD for its head, OPEN for the row with the mark, null for
+ * none. The table is a canvas. What it tells screen readers has the number of its rows, and an arrow on the column by
+ * which a reader sorted it: then the first column, which has no title, says which row is where. */
 function rowAt({ target, clientX, clientY }) {
   const scroller = target.closest?.(".dvn-scroller"), grid = scroller?.closest(TABLES)?.querySelector("[role=grid]");
   if (!grid) return null;
@@ -85,8 +86,15 @@ function rowAt({ target, clientX, clientY }) {
   if (y < high) return HEAD;
   const isSorted = [...grid.querySelectorAll("th")].some((one) => /^[↑↓] /.test(one.textContent));
   const isOutside = x > scroller.clientWidth || y > scroller.clientHeight;
-  if (isOutside || isSorted || performance.now() - headPressed < SORTED) return null;
-  return Math.floor((y + scroller.scrollTop) / high) - 1;
+  if (isOutside || performance.now() - headPressed < SORTED) return null;
+  const shown = Math.floor((y + scroller.scrollTop) / high) - 1;
+  return isSorted ? sortedRow(grid, shown) : shown;
+}
+
+function sortedRow(grid, shown) {
+  const column = [...grid.querySelectorAll("th")].findIndex((one) => !one.textContent.trim());
+  const row = grid.querySelector(`[role=row][aria-rowindex="${shown + 2}"]`), text = row?.children[column]?.textContent;
+  return text === "▶" ? OPEN : text ? Number(text) - 1 : null;
 }
 
 /** A table selects its first cell when it gets the focus, which opens a row: not where a reader only sorts it. */
@@ -147,7 +155,10 @@ class Steps {
     return this.#show(row).then(() => this.#ahead(by));
   }
 
-  #rowOf(number) { return this.rows.find((one) => one.number === number); }
+  #rowOf(number) {
+    if (number === OPEN) return this.rows.find((one) => textOf(one) === textOf(this.here.data.here));
+    return this.rows.find((one) => one.number === number);
+  }
 
   /** The scene of a row on which the pointer rests is fetched ahead. */
   #hover(event) {
