@@ -13,22 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from .events import (
-    Answered,
-    Asked,
-    Dropped,
-    Event,
-    Failed,
-    Finished,
-    Frozen,
-    Recorded,
-    Resumed,
-    Rules,
-    Sampling,
-    Scored,
-    Served,
-    Started,
-)
+from . import events
 
 # Differences between a call as it was requested and as it was sent and served.
 
@@ -53,7 +38,7 @@ class Difference(NamedTuple):
 
 
 def differences(
-    model: str, sampling: Sampling, sent: Mapping[str, Any], served: Served | None
+    model: str, sampling: events.Sampling, sent: Mapping[str, Any], served: events.Served | None
 ) -> tuple[Difference, ...]:
     """Return all differences of one answered call. `sent` is empty for models that are not called over HTTP."""
     found = [Difference(model, "not sent", name) for name in not_sent(sampling, sent)]
@@ -65,7 +50,7 @@ def differences(
     return tuple(found)
 
 
-def not_sent(sampling: Sampling, sent: Mapping[str, Any]) -> dict[str, Any]:
+def not_sent(sampling: events.Sampling, sent: Mapping[str, Any]) -> dict[str, Any]:
     """Return the requested settings, by name, that are missing from `sent`. Stop sequences do not count: we apply them
     to the answer whether they are sent or not.
     """
@@ -89,10 +74,10 @@ def _plain(model: str) -> str:
     return name.removesuffix(".gguf").removesuffix(":latest").removesuffix("-latest")
 
 
-Kind = TypeVar("Kind", bound=Frozen)
+Kind = TypeVar("Kind", bound=events.Frozen)
 
 
-def name_of(record: type[Frozen]) -> str:
+def name_of(record: type[events.Frozen]) -> str:
     """Return the name of a record type in a journal: its class name in lower case."""
     return record.__name__.lower()
 
@@ -103,10 +88,10 @@ class Call:
     `number` is its place among all calls of the run, counted from 1.
     """
 
-    asked: Asked
+    asked: events.Asked
     number: int = 0
-    answered: Answered | None = None
-    failed: Failed | None = None
+    answered: events.Answered | None = None
+    failed: events.Failed | None = None
     partial: str = ""
 
     @property
@@ -122,9 +107,9 @@ class Place:
     """
 
     calls: dict[str, Call] = field(default_factory=dict)
-    records: dict[tuple[str, str, str, str], Recorded] = field(default_factory=dict)
-    drops: list[Dropped] = field(default_factory=list)
-    scores: dict[tuple[str, str, str], Scored] = field(default_factory=dict)
+    records: dict[tuple[str, str, str, str], events.Recorded] = field(default_factory=dict)
+    drops: list[events.Dropped] = field(default_factory=list)
+    scores: dict[tuple[str, str, str], events.Scored] = field(default_factory=dict)
 
 
 class RecordReader:
@@ -161,7 +146,7 @@ class CaseLog:
 
     case: str
     _places: list[Place]
-    started: Started | None
+    started: events.Started | None
     status: str | None
     _specs: dict[type, object]
 
@@ -188,12 +173,12 @@ class CaseLog:
         return sum(call.answered is not None and call.answered.as_prose for call in self.calls.values())
 
     @property
-    def records(self) -> list[Recorded]:
+    def records(self) -> list[events.Recorded]:
         """The records of the case, and those it shares with its item, in order."""
         return [event for place in self._places for event in place.records.values()]
 
     @property
-    def drops(self) -> list[Dropped]:
+    def drops(self) -> list[events.Dropped]:
         """What is excluded, including the case itself (`item` empty)."""
         return [drop for place in self._places for drop in place.drops]
 
@@ -205,7 +190,7 @@ class CaseLog:
         """Return what people recorded of one type, by person and item."""
         return {(event.by, event.item): event.data for event in self.records if event.record == record and event.by}
 
-    def score(self, metric: str, rules: Rules, item: str = "") -> Scored | None:
+    def score(self, metric: str, rules: events.Rules, item: str = "") -> events.Scored | None:
         """Return a figure of this case; None if it has no such figure."""
         for place in reversed(self._places):
             if score := place.scores.get((metric, rules, item)):
@@ -213,7 +198,7 @@ class CaseLog:
         return None
 
     @property
-    def scores(self) -> list[Scored]:
+    def scores(self) -> list[events.Scored]:
         """The figures of the case, and those it shares with its item, in order."""
         return [score for place in self._places for score in place.scores.values()]
 
@@ -245,11 +230,11 @@ class Transcript:
     """
 
     keep: Callable[[str], bool] = lambda case: True
-    started: Started | None = None
+    started: events.Started | None = None
     status: str | None = None
     places: dict[str, Place] = field(default_factory=dict)
     cases: dict[str, CaseProgress] = field(default_factory=dict)
-    failures: list[Failed] = field(default_factory=list)
+    failures: list[events.Failed] = field(default_factory=list)
     asked: int = 0
     finished_calls: int = 0
     """Number of calls that were answered or failed."""
@@ -261,7 +246,7 @@ class Transcript:
     """Number of answers by the model that was asked, of all places."""
     differences: Counter[Difference] = field(default_factory=Counter)
     """Differences between calls as requested and as sent and served, with the number of such answers, of all places."""
-    _open: dict[str, Asked] = field(default_factory=dict)
+    _open: dict[str, events.Asked] = field(default_factory=dict)
     failed_items: set[tuple[str, str]] = field(default_factory=set)
     """Cases and items dropped because of an error."""
     seconds: float = 0.0
@@ -269,21 +254,28 @@ class Transcript:
     """The record of what the run's data set held, as data; None if there is none."""
     _specs: dict[type, object] = field(default_factory=dict)
 
-    def apply(self, event: Event) -> None:
+    def apply(self, event: events.Event) -> None:
         """Apply the next event. Later records and scores replace earlier ones with the same key."""
         if self.started:
             # The clock may have been set back.
             self.seconds = max(self.seconds, (event.at - self.started.at).total_seconds())
         match event:
-            case Started():
+            case events.Started():
                 self.started = event
-            case Resumed():
+            case events.Resumed():
                 self._resume()
-            case Finished():
+            case events.Finished():
                 self.status = event.status
-            case Failed() if event.call is None:
+            case events.Failed() if event.call is None:
                 self.failures.append(event)
-            case Asked() | Answered() | Failed() | Recorded() | Dropped() | Scored():
+            case (
+                events.Asked()
+                | events.Answered()
+                | events.Failed()
+                | events.Recorded()
+                | events.Dropped()
+                | events.Scored()
+            ):
                 self._place(event)
 
     def _resume(self) -> None:
@@ -296,51 +288,53 @@ class Transcript:
         for place in self.places.values():
             place.drops = [drop for drop in place.drops if drop.reason != "error"]
 
-    def _place(self, event: Asked | Answered | Failed | Recorded | Dropped | Scored) -> None:
+    def _place(
+        self, event: events.Asked | events.Answered | events.Failed | events.Recorded | events.Dropped | events.Scored
+    ) -> None:
         match event:
-            case Asked():
+            case events.Asked():
                 self.asked += 1
                 self._open[event.call] = event
-            case Answered() | Failed():
+            case events.Answered() | events.Failed():
                 self.finished_calls += 1
                 asked = self._open.pop(event.call or "", None)
-                if isinstance(event, Answered) and asked:
+                if isinstance(event, events.Answered) and asked:
                     self.answers[asked.model] += 1
                     self.differences.update(differences(asked.model, asked.sampling, event.sent, event.served))
-                if isinstance(event, Answered) and event.ended == "cut":
+                if isinstance(event, events.Answered) and event.ended == "cut":
                     self.cut[event.role] += 1
                     self.cut_in_thought += event.thinking is not None
-            case Recorded(record="begun"):
+            case events.Recorded(record="begun"):
                 number, of = (_count(event.data.get(name)) for name in ("number", "of"))
                 columns = event.data.get("columns")
                 columns = {name: str(value) for name, value in columns.items()} if isinstance(columns, dict) else {}
                 self.cases.setdefault(event.case, CaseProgress(str(event.data.get("title", "")), number, of, columns))
-            case Recorded(record="result") if event.case in self.cases:
+            case events.Recorded(record="result") if event.case in self.cases:
                 self.cases[event.case].result, self.cases[event.case].is_retry = event.data, False
-            case Recorded(record="loaded") if not event.case:
+            case events.Recorded(record="loaded") if not event.case:
                 self.loaded = event.data
-            case Dropped(reason="error"):
+            case events.Dropped(reason="error"):
                 self.failed_items.add((event.case, event.item))
-        if not self.keep(event.case) and not (isinstance(event, Scored) and not event.case):
+        if not self.keep(event.case) and not (isinstance(event, events.Scored) and not event.case):
             return
         place = self.places.setdefault(event.case, Place())
         match event:
-            case Asked():
+            case events.Asked():
                 place.calls[event.call] = Call(event, number=self.asked)
-            case Answered() if event.call in place.calls:
+            case events.Answered() if event.call in place.calls:
                 place.calls[event.call].answered = event
-            case Failed() if event.call in place.calls:
+            case events.Failed() if event.call in place.calls:
                 place.calls[event.call].failed = event
-            case Recorded():
+            case events.Recorded():
                 place.records[event.key] = event
-            case Dropped():
+            case events.Dropped():
                 place.drops.append(event)
-            case Scored():
+            case events.Scored():
                 place.scores[event.metric, event.rules, event.item] = event
 
-    def apply_annotation(self, event: Event) -> None:
+    def apply_annotation(self, event: events.Event) -> None:
         """Apply what a person said about the run, from that person's own journal."""
-        if isinstance(event, Recorded):
+        if isinstance(event, events.Recorded):
             self._place(event)
 
     def set_partial(self, partial: Mapping[str, str]) -> None:
@@ -379,18 +373,18 @@ class Transcript:
         return dict(sorted(calls, key=lambda item: item[1].number))
 
     @property
-    def drops(self) -> list[Dropped]:
+    def drops(self) -> list[events.Dropped]:
         """Everything that is excluded, in the order in which it was recorded."""
         drops = [drop for place in self.places.values() for drop in place.drops]
         return sorted(drops, key=lambda drop: drop.at)
 
     @property
-    def scores(self) -> list[Scored]:
+    def scores(self) -> list[events.Scored]:
         """All figures, those of the whole run first."""
         names = sorted(self.places, key=bool)
         return [score for name in names for score in self.places[name].scores.values()]
 
-    def score(self, metric: str, rules: Rules, item: str = "") -> Scored | None:
+    def score(self, metric: str, rules: events.Rules, item: str = "") -> events.Scored | None:
         """Return a figure of the whole run; None if it has no such figure."""
         place = self.places.get("")
         return place.scores.get((metric, rules, item)) if place else None
@@ -410,9 +404,9 @@ def shares(case: str, place: str) -> bool:
     return not place or case == place or case.startswith(f"{place}/")
 
 
-def transcript(events: Iterable[Event]) -> Transcript:
-    """Apply all `events` and return the resulting state."""
+def transcript(journal: Iterable[events.Event]) -> Transcript:
+    """Apply all events of a `journal` and return the resulting state."""
     state = Transcript()
-    for event in events:
+    for event in journal:
         state.apply(event)
     return state

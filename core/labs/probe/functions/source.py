@@ -20,36 +20,8 @@ from ....sandbox import sandbox
 from ...base.report import Case
 from ..evaluate import SUCCESS, noise_floor
 from ..tasks import OWN, ProbeSpec
-from . import numeric
-from .base import (
-    DRAWN,
-    SHAPES,
-    BenchmarkError,
-    Category,
-    Difficulty,
-    FindFunction,
-    OwnKind,
-    UndefinedInputError,
-    Value,
-    as_number,
-    difficulties,
-    name_of,
-    read_number,
-    shapes,
-)
+from . import base, numeric
 from .entities import EntityFunction, EntityKind, draw_entity, published_entities
-from .numeric import (
-    ATOMS,
-    GRID,
-    Atom,
-    Corruption,
-    Noise,
-    NoiseKind,
-    NumericFunction,
-    Operation,
-    load_numeric,
-    sample_parameters,
-)
 from .relations import RelationKind, draw_relation, published_relations
 from .strings import INNER, OUTER, StringAtom, StringFunction, avoided, draw_atom
 
@@ -67,7 +39,7 @@ TRIED: dict[str, tuple[float | str, ...]] = {
 """Inputs of which new code must work on at least one."""
 
 
-class CodeFunction(FindFunction):
+class CodeFunction(base.FindFunction):
     """Python that someone wrote, run only in the sandbox. `source` is what they typed."""
 
     code: str
@@ -89,24 +61,24 @@ class CodeFunction(FindFunction):
         return self.source
 
     def read(self, text: str) -> Any:
-        return read_number(text) if self.category == "numeric" else text
+        return base.read_number(text) if self.category == "numeric" else text
 
-    def outputs(self, inputs: Sequence[Any], rng: np.random.Generator) -> list[Value | None]:
+    def outputs(self, inputs: Sequence[Any], rng: np.random.Generator) -> list[base.Value | None]:
         values = sandbox.evaluate(self.code, inputs, seed=int(rng.integers(2**31))).values
         return [self.typed(value) for value in values]
 
-    def typed(self, value: Value | None) -> Value | None:
+    def typed(self, value: base.Value | None) -> base.Value | None:
         """Return a value of the function's type: a text function that returns a number gives it as a text."""
         return f"{value:g}" if self.category == "strings" and isinstance(value, float) else value
 
-    def __call__(self, x: Any, rng: np.random.Generator) -> Value:
+    def __call__(self, x: Any, rng: np.random.Generator) -> base.Value:
         result = sandbox.evaluate(self.code, [x], seed=int(rng.integers(2**31)))
         if (value := self.typed(result.values[0])) is None:
-            raise UndefinedInputError(f"your code has no value here: {result.errors[0]}")
+            raise base.UndefinedInputError(f"your code has no value here: {result.errors[0]}")
         return value
 
 
-def from_code(name: str, category: Category, text: str) -> CodeFunction:
+def from_code(name: str, category: base.Category, text: str) -> CodeFunction:
     """Return the function that `text` defines: lines of Python with a `def`, or a formula of x such as "3 * x^2 +
     sin(x)".
 
@@ -117,7 +89,7 @@ def from_code(name: str, category: Category, text: str) -> CodeFunction:
     return CodeFunction(id=name, category=category, code=as_code(text), source=text)
 
 
-def trouble(category: Category, text: str) -> str:
+def trouble(category: base.Category, text: str) -> str:
     """Return why `text`, a formula or Python, works on none of a few inputs; an empty string if it works on some."""
     code = as_code(text)
     result = sandbox.evaluate(code, TRIED[category])
@@ -150,7 +122,7 @@ def _from_formula(text: str) -> str:
     return f"from math import {_OF_MATH}\ndef f(x):\n    return ({formula.strip()})\n"
 
 
-class PairsFunction(FindFunction):
+class PairsFunction(base.FindFunction):
     """A function of typed pairs; other inputs have no value."""
 
     pairs: dict[str, str]
@@ -172,16 +144,16 @@ class PairsFunction(FindFunction):
         try:
             return typed[_input(self.category, x)]
         except KeyError:
-            raise UndefinedInputError("it is not among the pairs") from None
+            raise base.UndefinedInputError("it is not among the pairs") from None
 
 
-def _input(category: Category, text: str) -> float | str:
+def _input(category: base.Category, text: str) -> float | str:
     """Return the key of an input: for a numeric function 1, 1.0 and 1e0 are the same."""
-    number = as_number(text) if category == "numeric" else None
+    number = base.as_number(text) if category == "numeric" else None
     return text.strip() if number is None else number
 
 
-def from_pairs(name: str, category: Category, pairs: Mapping[str, str]) -> PairsFunction:
+def from_pairs(name: str, category: base.Category, pairs: Mapping[str, str]) -> PairsFunction:
     """Return a function of `pairs` alone; if an input occurs twice, the last pair is used. Raises ValueError if there
     are none.
     """
@@ -201,21 +173,21 @@ COMPOSED_SHARE = 0.15
 PLAIN, CORRUPTED, NOISED = 483 / 850, 191 / 850, 176 / 850
 """Shares of the numeric functions that are not networks: plain, corrupted, with noise."""
 
-NOISE_SHARES: dict[NoiseKind, float] = {"normal": 0.33, "uniform": 0.44, "poisson": 0.23}
+NOISE_SHARES: dict[numeric.NoiseKind, float] = {"normal": 0.33, "uniform": 0.44, "poisson": 0.23}
 NOISES = tuple(NOISE_SHARES)
-OPERATIONS: tuple[Operation, ...] = ("sum", "product")
+OPERATIONS: tuple[numeric.Operation, ...] = ("sum", "product")
 WHERE_SHARES = {"inside": 0.5, "above": 0.25, "below": 0.25}
 
 SINGLE_SHARE = 0.3
 """Of string functions."""
 
-SINGLES = tuple(name for name, kind in ATOMS.items() if kind.single)
-PARTS = tuple(name for name, kind in ATOMS.items() if kind.composable)
+SINGLES = tuple(name for name, kind in numeric.ATOMS.items() if kind.single)
+PARTS = tuple(name for name, kind in numeric.ATOMS.items() if kind.composable)
 
 
 def generate(
-    category: Category, seed: int, *, rules: Rules = "repaired", difficulty: Difficulty | None = None
-) -> FindFunction:
+    category: base.Category, seed: int, *, rules: Rules = "repaired", difficulty: base.Difficulty | None = None
+) -> base.FindFunction:
     """Return the function that `seed` stands for, the same at every call. With `difficulty` None it is sampled from all
     of them.
 
@@ -235,7 +207,7 @@ def generate(
             return drawn
 
 
-def can_be_won(function: NumericFunction) -> bool:
+def can_be_won(function: numeric.NumericFunction) -> bool:
     """Whether a perfect description stays below half the limit of success. Half, because the floor is a mean, and each
     run is compared with one sample.
     """
@@ -245,9 +217,9 @@ def can_be_won(function: NumericFunction) -> bool:
     return floor is not None and floor < SUCCESS / 2
 
 
-def difficulty_of(function: NumericFunction | StringFunction) -> Difficulty:
+def difficulty_of(function: numeric.NumericFunction | StringFunction) -> base.Difficulty:
     """Return the difficulty as defined in `generate`."""
-    if isinstance(function, NumericFunction):
+    if isinstance(function, numeric.NumericFunction):
         if function.operation is not None or function.mlp is not None:
             return "hard"
         return "medium" if function.noise is not None or function.corruption is not None else "easy"
@@ -257,14 +229,14 @@ def difficulty_of(function: NumericFunction | StringFunction) -> Difficulty:
     return "hard" if function.is_stochastic or both_drawn else "medium"
 
 
-def draw_numeric(name: str, rng: np.random.Generator, rules: Rules) -> NumericFunction:
+def draw_numeric(name: str, rng: np.random.Generator, rules: Rules) -> numeric.NumericFunction:
     """Return one numeric function: atom or composition, then network, noise, corruption or nothing."""
     composed = rng.random() < COMPOSED_SHARE
     atoms = tuple(
         draw_numeric_atom(str(rng.choice(PARTS if composed else SINGLES)), rng, rules) for _ in range(1 + composed)
     )
-    domain = (-100.0, 100.0) if composed else ATOMS[atoms[0].name].domain
-    base = NumericFunction(
+    domain = (-100.0, 100.0) if composed else numeric.ATOMS[atoms[0].name].domain
+    function = numeric.NumericFunction(
         id=name,
         atoms=atoms,
         operation=OPERATIONS[int(rng.integers(2))] if composed else None,
@@ -273,21 +245,21 @@ def draw_numeric(name: str, rng: np.random.Generator, rules: Rules) -> NumericFu
         rules=rules,
     )
     if rng.random() < MLP_SHARE:
-        return base.model_copy(update={"mlp": numeric.fit(base.ideal, *domain, rng)})
+        return function.model_copy(update={"mlp": numeric.fit(function.ideal, *domain, rng)})
     fate = rng.random()
     if fate < CORRUPTED:
-        return base.model_copy(update={"corruption": draw_corruption(base, rng, rules)})
+        return function.model_copy(update={"corruption": draw_corruption(function, rng, rules)})
     if fate < CORRUPTED + NOISED:
-        return base.model_copy(update={"noise": draw_noise(base, rng, rules)})
-    return base
+        return function.model_copy(update={"noise": draw_noise(function, rng, rules)})
+    return function
 
 
-def draw_numeric_atom(name: str, rng: np.random.Generator, rules: Rules) -> Atom:
+def draw_numeric_atom(name: str, rng: np.random.Generator, rules: Rules) -> numeric.Atom:
     """Return the atom `name` with newly sampled parameters, from the ranges of `rules` (docs/measuring.md §4.1)."""
-    return Atom(name=name, parameters=sample_parameters(name, rng, rules))
+    return numeric.Atom(name=name, parameters=numeric.sample_parameters(name, rng, rules))
 
 
-def draw_noise(function: NumericFunction, rng: np.random.Generator, rules: Rules) -> Noise:
+def draw_noise(function: numeric.NumericFunction, rng: np.random.Generator, rules: Rules) -> numeric.Noise:
     """Sample a noise of size 1 as published; the updated rules limit it to a fifth of the signal, so that success is
     possible.
     """
@@ -296,16 +268,16 @@ def draw_noise(function: NumericFunction, rng: np.random.Generator, rules: Rules
     if rules == "repaired":
         signal = _size(function)
         size = min(1.0, 0.2 * signal) if signal > 0 else 1.0
-    return Noise(kind=kind, size=float(f"{size:.3g}"))
+    return numeric.Noise(kind=kind, size=float(f"{size:.3g}"))
 
 
-def _size(function: NumericFunction) -> float:
+def _size(function: numeric.NumericFunction) -> float:
     """Return the root mean square over the scored points."""
-    y = function.clean(GRID)
+    y = function.clean(numeric.GRID)
     return float(np.sqrt(np.mean(y[np.isfinite(y)] ** 2)))
 
 
-def mean_on_domain(function: NumericFunction) -> float:
+def mean_on_domain(function: numeric.NumericFunction) -> float:
     """Return the mean over 100 evenly spaced points, the centre of corrupted values (docs/measuring.md §4.1)."""
     x = np.linspace(function.low, function.high, 100)
     with np.errstate(all="ignore"):
@@ -313,7 +285,7 @@ def mean_on_domain(function: NumericFunction) -> float:
     return float(np.mean(y[np.isfinite(y)]))
 
 
-def draw_corruption(function: NumericFunction, rng: np.random.Generator, rules: Rules) -> Corruption:
+def draw_corruption(function: numeric.NumericFunction, rng: np.random.Generator, rules: Rules) -> numeric.Corruption:
     """Sample a corruption inside an interval, or above or below a point. The published lengths are 5 to 25; the paper
     says 5 to 20.
 
@@ -330,7 +302,7 @@ def draw_corruption(function: NumericFunction, rng: np.random.Generator, rules: 
     last = function.high if rules == "paper" or where != "inside" else function.high - length
     start = round(float(rng.uniform(function.low, last)), 1)
     low, high = {"inside": (start, start + length), "above": (start, None), "below": (None, start)}[where]
-    return Corruption(low=low, high=high, mean=mean, sd=sd)
+    return numeric.Corruption(low=low, high=high, mean=mean, sd=sd)
 
 
 def draw_string(name: str, rng: np.random.Generator) -> StringFunction:
@@ -372,10 +344,10 @@ def names_of(spec: ProbeSpec) -> Iterator[str]:
         yield from (ids[place] for place in places)
     else:
         for seed in range(spec.seed, spec.seed + spec.count):
-            yield name_of(spec.category, seed, spec.difficulty, spec.rules)
+            yield base.name_of(spec.category, seed, spec.difficulty, spec.rules)
 
 
-def load(spec: ProbeSpec) -> FindFunction:
+def load(spec: ProbeSpec) -> base.FindFunction:
     """Return the black box of a specification about one. Raises ValueError (or its subclass BenchmarkError) with a
     message for the person; a specification about several raises it too, and `cases` gives each its own.
     """
@@ -388,53 +360,55 @@ def load(spec: ProbeSpec) -> FindFunction:
     return generated(spec.category, spec.seed, spec.difficulty, spec.rules)
 
 
-def generated(category: Category, seed: int, difficulty: Difficulty | None, rules: Rules) -> FindFunction:
+def generated(
+    category: base.Category, seed: int, difficulty: base.Difficulty | None, rules: Rules
+) -> base.FindFunction:
     """Return the function that `seed` stands for, always the same. Raises ValueError for a difficulty that the category
     lacks.
     """
-    if difficulty is not None and difficulty not in difficulties(category):
-        raise ValueError(f"{category} functions are {' or '.join(difficulties(category))}, not {difficulty}.")
+    if difficulty is not None and difficulty not in base.difficulties(category):
+        raise ValueError(f"{category} functions are {' or '.join(base.difficulties(category))}, not {difficulty}.")
     if category == "entities":
-        return draw_entity(seed, kind=cast(EntityKind | None, difficulty and SHAPES[category][difficulty]))
+        return draw_entity(seed, kind=cast(EntityKind | None, difficulty and base.SHAPES[category][difficulty]))
     if category == "relations":
-        return draw_relation(seed, kind=cast(RelationKind | None, difficulty and SHAPES[category][difficulty]))
+        return draw_relation(seed, kind=cast(RelationKind | None, difficulty and base.SHAPES[category][difficulty]))
 
     return generate(category, seed, rules=rules, difficulty=difficulty)
 
 
-def published_ids(category: Category, find_dir: str) -> list[str]:
+def published_ids(category: base.Category, find_dir: str) -> list[str]:
     """Return the names of all published functions of a category. Raises BenchmarkError if they cannot be read."""
     return list(published_strings(find_dir) if category == "strings" else published(category, find_dir))
 
 
-def by_id(category: Category, id: str, find_dir: Path | None) -> FindFunction:
+def by_id(category: base.Category, id: str, find_dir: Path | None) -> base.FindFunction:
     """Return the published function `id`, or a generated one by its name ("numeric-7-hard").
 
     Raises BenchmarkError if there is none, or if the published folder is not as expected.
     """
-    if match := DRAWN.fullmatch(id):
+    if match := base.DRAWN.fullmatch(id):
         return _ours(category, id, match)
     if find_dir is None:
-        raise BenchmarkError(
+        raise base.BenchmarkError(
             f"{id!r} is not the name of a drawn function. If it is one of the published set, name the folder that "
             "holds numeric/ and strings/ (--find-dir)."
         )
     ids = published_ids(category, str(find_dir))
     if id not in ids:
         known = f"{min(ids)} to {max(ids)}" if ids else "none"
-        raise BenchmarkError(f"The published {category} functions are {known}; there is no {id!r}.")
+        raise base.BenchmarkError(f"The published {category} functions are {known}; there is no {id!r}.")
     if category == "strings":
         return _published_string(str(find_dir), id)
     return published(category, str(find_dir))[id]
 
 
-def _ours(category: Category, id: str, match: re.Match[str]) -> FindFunction:
+def _ours(category: base.Category, id: str, match: re.Match[str]) -> base.FindFunction:
     if match["category"] != category:
-        raise BenchmarkError(f"{id} is one of the {match['category']} functions, not of {category}.")
-    by_shape = {shape: difficulty for difficulty, shape in shapes(category).items()}
+        raise base.BenchmarkError(f"{id} is one of the {match['category']} functions, not of {category}.")
+    by_shape = {shape: difficulty for difficulty, shape in base.shapes(category).items()}
     shape, rules = match["shape"], "paper" if match["paper"] else "repaired"
-    if shape not in (*by_shape, None) or (rules == "paper" and category in SHAPES):
-        raise BenchmarkError(f"{id!r} names no {category} function.")
+    if shape not in (*by_shape, None) or (rules == "paper" and category in base.SHAPES):
+        raise base.BenchmarkError(f"{id!r} names no {category} function.")
     return generated(category, int(match["seed"]), by_shape.get(shape), cast(Rules, rules))
 
 
@@ -442,19 +416,19 @@ def _folder(find_dir: str) -> Path:
     try:
         return files.resolve_named(find_dir)
     except (files.FileError, NotAllowedError) as error:
-        raise BenchmarkError(str(error)) from None
+        raise base.BenchmarkError(str(error)) from None
 
 
 @lru_cache(maxsize=8)
-def published(category: Category, find_dir: str) -> dict[str, FindFunction]:
+def published(category: base.Category, find_dir: str) -> dict[str, base.FindFunction]:
     """Return the published functions of any category but strings, by id. Raises BenchmarkError if they cannot be
     read.
     """
     return dict(_PUBLISHED[category](_folder(find_dir)))
 
 
-_PUBLISHED: dict[str, Callable[[Path], Mapping[str, FindFunction]]] = {
-    "numeric": load_numeric,
+_PUBLISHED: dict[str, Callable[[Path], Mapping[str, base.FindFunction]]] = {
+    "numeric": numeric.load_numeric,
     "entities": published_entities,
     "relations": published_relations,
 }
@@ -471,16 +445,18 @@ def published_strings(find_dir: str) -> dict[str, StringTask]:
 
 
 @lru_cache(maxsize=64)
-def _published_string(find_dir: str, id: str) -> FindFunction:
+def _published_string(find_dir: str, id: str) -> base.FindFunction:
     from .synthesis import string_function
 
     function = string_function(published_strings(find_dir)[id])
     if function is None:
-        raise BenchmarkError(f"No function of one or two steps gives the recorded pairs of {id}, so it cannot be run.")
+        raise base.BenchmarkError(
+            f"No function of one or two steps gives the recorded pairs of {id}, so it cannot be run."
+        )
     return function
 
 
-def brought(category: Category, kind: OwnKind, text: str) -> FindFunction:
+def brought(category: base.Category, kind: base.OwnKind, text: str) -> base.FindFunction:
     """Return a function that a person wrote: code or a formula, pairs one per line, or a concept ("birds or ships").
 
     Raises ValueError with a message for the person.
