@@ -37,7 +37,7 @@ Box = tuple[float, float, float, float]
 """Left, lower, right and upper edge, in pixels."""
 
 
-class Label(NamedTuple):
+class MarkLabel(NamedTuple):
     """The names of all that a mark stands for, and where it is. Those in bold get their places first."""
 
     x: float
@@ -83,7 +83,7 @@ def _ems(letter: str) -> tuple[float, float]:
 
 def write(
     figure: Figure,
-    labels: Sequence[Label],
+    labels: Sequence[MarkLabel],
     marks: Sequence[tuple[float, float, float]],
     bars: Sequence[tuple[float, float, float, float]] = (),
     lines: Sequence[ReferenceLine] = (),
@@ -106,7 +106,7 @@ def write(
     figure.layout.meta |= {"wide": len(wide), "keys": [not are_names, not are_names_narrow]}
 
 
-def add(figure: Figure, labels: Sequence[Label], size: float) -> None:
+def add(figure: Figure, labels: Sequence[MarkLabel], size: float) -> None:
     """Label further marks of that size in a figure that is labelled already."""
     known, marks, bars, lines = _written(figure)
     write(figure, [*known, *labels], [*marks, *((one.x, one.y, size) for one in labels)], bars, lines)
@@ -168,18 +168,18 @@ def is_labelled(figure: Figure) -> bool:
     return isinstance(figure.layout.meta, dict) and "labels" in figure.layout.meta
 
 
-def _written(figure: Figure) -> tuple[list[Label], list[Any], list[Any], list[ReferenceLine]]:
+def _written(figure: Figure) -> tuple[list[MarkLabel], list[Any], list[Any], list[ReferenceLine]]:
     """Return labels, marks, bars and lines of a figure."""
     meta = figure.layout.meta
     return (
-        list(starmap(Label, meta["labels"])),
+        list(starmap(MarkLabel, meta["labels"])),
         list(meta["marks"]),
         list(meta["bars"]),
         list(starmap(ReferenceLine, meta["lines"])),
     )
 
 
-def _numbered(labels: Sequence[Label]) -> list[tuple[int, Label]]:
+def _numbered(labels: Sequence[MarkLabel]) -> list[tuple[int, MarkLabel]]:
     """Return the labels from top to bottom, each with the number of its first name."""
     found, number = [], 1
     for label in sorted(labels, key=lambda one: (-one.y, one.x)):
@@ -188,7 +188,7 @@ def _numbered(labels: Sequence[Label]) -> list[tuple[int, Label]]:
     return found
 
 
-def _entries(labels: Sequence[Label]) -> Iterator[str]:
+def _entries(labels: Sequence[MarkLabel]) -> Iterator[str]:
     for first, label in _numbered(labels):
         yield from (f"{number} {name}" for number, name in enumerate(label.names, first))
 
@@ -216,19 +216,19 @@ def _beside(figure: Figure, widths: Sequence[float], has_all: bool = False) -> t
     ], are_names
 
 
-def _name(label: Label) -> str:
+def _name(label: MarkLabel) -> str:
     name, more = label.names[0], len(label.names) - 1
     cut = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
     return f"{cut} and {more} more" if more else cut
 
 
-def _number(one: tuple[int, Label]) -> str:
+def _number(one: tuple[int, MarkLabel]) -> str:
     first, label = one
     return f"{first}–{first + len(label.names) - 1}" if len(label.names) > 1 else str(first)
 
 
 def _is_doubtful(
-    label: Label, offset: tuple[float, float], marks: Sequence[tuple[float, float, float]], scales: Sequence[Scale]
+    label: MarkLabel, offset: tuple[float, float], marks: Sequence[tuple[float, float, float]], scales: Sequence[Scale]
 ) -> bool:
     """Whether a line has to say which mark is named: it is further away, or another is nearer."""
     away = math.hypot(*offset)
@@ -240,7 +240,7 @@ def _is_doubtful(
     return abs(offset[1]) > 2 * LINE
 
 
-def _pointing(label: Label, text: str, offset: tuple[float, float], has_line: bool) -> dict[str, Any]:
+def _pointing(label: MarkLabel, text: str, offset: tuple[float, float], has_line: bool) -> dict[str, Any]:
     words = safe(text)
     return {
         **{"x": label.x, "y": label.y, "ax": offset[0], "ay": -offset[1], "text": words},
@@ -294,7 +294,7 @@ def _wrapped(text: str, width: float) -> list[str]:
 
 
 def offsets(
-    labels: Sequence[Label],
+    labels: Sequence[MarkLabel],
     texts: Sequence[str],
     scales: Sequence[Scale],
     marks: Sequence[tuple[float, float, float]],

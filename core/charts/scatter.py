@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .labels import Label, ReferenceLine, add, write
+from .labels import MarkLabel, ReferenceLine, add, write
 from .marks import CLICKABLE, FAINT, LIGHT, NUMBER, OURS, PALETTE, THEIRS, number_on, one_a_place, safe, size_of
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def add_published(figure: Figure, points: Sequence[tuple[float, float, str, str]
     )
     (low, high), ys = figure.layout.yaxis.range, [y for _, y, *_ in points]
     figure.update_yaxes(range=(min(low, min(ys) - 0.02), max(high, max(ys) + 0.02)))
-    add(figure, [Label(x, y, [f"{name}, published"]) for x, y, name, _ in points], _PUBLISHED)
+    add(figure, [MarkLabel(x, y, [f"{name}, published"]) for x, y, name, _ in points], _PUBLISHED)
 
 
 def _mark(row: Mapping[Any, Any], symbol: str) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def _ends(drawn: Sequence[Mapping[Any, Any]]) -> tuple[float, float]:
 def _label(figure: Figure, drawn: Sequence[Mapping[Any, Any]], lines: Sequence[ReferenceLine]) -> None:
     """Write names and numbers of items next to marks, which no name covers, nor the strokes of their own values."""
     labels = [
-        Label(row["x"], row["y"], [f"{one['name']} · {one['n']}" for one in row["there"]], bool(row["chosen"]))
+        MarkLabel(row["x"], row["y"], [f"{one['name']} · {one['n']}" for one in row["there"]], bool(row["chosen"]))
         for row in drawn
     ]
     marks = [(row["x"], row["y"], size_of(row, _CHOSEN if row["chosen"] else _OTHER)) for row in drawn]

@@ -38,7 +38,7 @@ from core.runs import labels as label_schemes
 from core.runs.annotation_sets import AnnotationError
 from core.runs.labels import SchemeError
 from core.sandbox import sandbox
-from core.text import compare, display, python_strings, reply
+from core.text import compare, display, reply, templates
 from tests.attacks.texts import SIZES, ladders
 
 RULES = ("paper", "repaired")
@@ -162,8 +162,8 @@ def inspect_log(text: str) -> bytes:
 def authors_code(text: str) -> None:
     """Read prompts from an author's code, as `prompts read` does: the text itself, and the text within a prompt."""
     for source in (text, f"def a():\n    b_prompt = ''\n    b_prompt += f{text!r}\n"):
-        with suppress(python_strings.NoTextError):
-            for method in python_strings.functions(python_strings.parse_python(source)).values():
+        with suppress(templates.NoTextError):
+            for method in templates.functions(templates.parse_python(source)).values():
                 prompts.prompt_of(method, prompts.Variant((), frozenset()))
 
 

@@ -37,8 +37,6 @@ from ...events import Prompt, Rules
 from ...package_data import table
 from ...parsers import fields
 from ...text import templates
-from ...text.python_strings import Function, NoTextError, functions, parse_python, text_of
-from ...text.templates import PaperPromptError, PaperPrompts, Template, TemplateError, fill
 from . import parse
 from .tasks import LABELS, TASKS, CheckSpec, Explanation, Persona, Wording, wordings_of
 
@@ -145,25 +143,27 @@ def _render(item: Item, session: Session, chosen: set[str], slots: dict[str, str
     entry = templates.entry(source, f"consistency/{name}", REPOSITORY)
     try:
         return _worded(entry, chosen).render(**slots)
-    except (AttributeError, KeyError, ValidationError, TemplateError) as error:
+    except (AttributeError, KeyError, ValidationError, templates.TemplateError) as error:
         raise templates.PaperPromptError(
             f"The paper's prompt “consistency/{name}” lacks or mistakes a part: {str(error)[:200]}."
         ) from None
 
 
 @cache
-def _variant(name: str, chosen: frozenset[str]) -> Template:
+def _variant(name: str, chosen: frozenset[str]) -> templates.Template:
     return _worded(table(f"prompts/consistency/{name}"), chosen)
 
 
-def _worded(entry: dict[str, Any], chosen: Collection[str]) -> Template:
+def _worded(entry: dict[str, Any], chosen: Collection[str]) -> templates.Template:
     """Return the template with the wordings for `chosen` filled in; its remaining slots are those of this module's
     table.
     """
     named: list[str] = []
     wordings = {slot: _pick(wording, chosen, named) for slot, wording in entry.get("wordings", {}).items()}
-    user = fill(entry["user"], {slot: f"{{{slot}}}" for slot in _SLOTS} | wordings)
-    return Template.model_validate({**entry, "id": "+".join((entry["id"], *dict.fromkeys(named))), "user": user})
+    user = templates.fill(entry["user"], {slot: f"{{{slot}}}" for slot in _SLOTS} | wordings)
+    return templates.Template.model_validate(
+        {**entry, "id": "+".join((entry["id"], *dict.fromkeys(named))), "user": user}
+    )
 
 
 def _pick(wording: Any, chosen: Collection[str], named: list[str]) -> str:
@@ -173,7 +173,7 @@ def _pick(wording: Any, chosen: Collection[str], named: list[str]) -> str:
     while isinstance(wording, dict):
         fitting = [name for name in wording if name in chosen]
         if len(fitting) != 1:
-            raise TemplateError(
+            raise templates.TemplateError(
                 f"of the wordings {', '.join(wording)} exactly one must fit {', '.join(sorted(chosen))}"
             )
         named.append(fitting[0])
@@ -317,13 +317,13 @@ class _Prompt:
                 case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=value) if name.endswith("_prompt"):
                     self.variable = self.variable or name
                     if name == self.variable:
-                        self.text += text_of(value, self._resolved)
+                        self.text += templates.text_of_expression(value, self._resolved)
                         if len(self.text) > templates.LARGEST:
-                            raise NoTextError("a prompt is too long")
+                            raise templates.NoTextError("a prompt is too long")
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() | ast.IfExp() as value):
                     # It may be a helper's text.
-                    with suppress(NoTextError):
-                        self.helpers[name] = text_of(value, self._resolved)
+                    with suppress(templates.NoTextError):
+                        self.helpers[name] = templates.text_of_expression(value, self._resolved)
                 case ast.If(test=test, body=body, orelse=orelse):
                     chosen = self._is_enabled(test)
                     if chosen is not None:
@@ -354,17 +354,19 @@ class _Prompt:
             case ast.Call(
                 func=ast.Attribute(attr="_ifelse_enabled"), args=[ast.Constant(value=str(option)), enabled, otherwise]
             ):
-                return text_of(enabled if option in self.variant.options else otherwise, self._resolved)
+                return templates.text_of_expression(
+                    enabled if option in self.variant.options else otherwise, self._resolved
+                )
             case ast.IfExp(
                 test=ast.Compare(left=ast.Name(), ops=[ast.Eq()], comparators=[ast.Constant(value=value)]),
                 body=body,
                 orelse=orelse,
             ):
-                return text_of(body if value == self.variant.wanted else orelse, self._resolved)
-        raise NoTextError(f"line {node.lineno}: a part of the prompt is no text")
+                return templates.text_of_expression(body if value == self.variant.wanted else orelse, self._resolved)
+        raise templates.NoTextError(f"line {node.lineno}: a part of the prompt is no text")
 
 
-def prompt_of(method: Function, variant: Variant) -> str:
+def prompt_of(method: templates.Function, variant: Variant) -> str:
     """Return the prompt that a method puts together in that wording, with slots; empty if it puts none together. Raises
     NoTextError.
     """
@@ -372,7 +374,7 @@ def prompt_of(method: Function, variant: Variant) -> str:
     try:
         prompt.follow(method.body)
     except RecursionError:
-        raise NoTextError("branches are nested too deeply") from None
+        raise templates.NoTextError("branches are nested too deeply") from None
     return prompt.text
 
 
@@ -388,14 +390,14 @@ def read(folder: Path) -> dict[str, dict[str, Any]]:
         if path is None:
             continue
         try:
-            found |= templates_of(parse_python(templates.text_of_file(path)))
-        except NoTextError as error:
-            raise PaperPromptError(f"The prompts in {path} cannot be read: {error}.") from None
+            found |= templates_of(templates.parse_python(templates.text_of_file(path)))
+        except templates.NoTextError as error:
+            raise templates.PaperPromptError(f"The prompts in {path} cannot be read: {error}.") from None
     return found
 
 
 def _of_task(task: str, tree: ast.Module) -> dict[str, dict[str, Any]]:
-    methods = functions(tree)
+    methods = templates.functions(tree)
     entries = {f"consistency/{task}-{session}": _entry(task, session, methods) for session in SESSIONS}
     return {name: entry for name, entry in entries.items() if entry is not None}
 
@@ -407,15 +409,15 @@ def _of_model(name: str, tree: ast.Module) -> dict[str, dict[str, Any]]:
         match node:
             case ast.Assign(targets=[ast.Name(id="_default_system_message")], value=value):
                 about = {"id": f"{templates.PREFIX}system-{name}", "version": 1, "role": "system"}
-                found[f"system/{name}"] = {**about, "user": text_of(value, _no_text)}
+                found[f"system/{name}"] = {**about, "user": templates.text_of_expression(value, _no_text)}
     return found
 
 
 def _no_text(node: ast.expr) -> str:
-    raise NoTextError(f"line {node.lineno}: a part of it is no text")
+    raise templates.NoTextError(f"line {node.lineno}: a part of it is no text")
 
 
-def _entry(task: str, session: Session, methods: Mapping[str, Function]) -> dict[str, Any] | None:
+def _entry(task: str, session: Session, methods: Mapping[str, templates.Function]) -> dict[str, Any] | None:
     """Return the template of a session in every wording; None if there is no method that makes it."""
     named = (name for name in methods if _CLASSES[session] in name)
     if session == "classify":
@@ -427,7 +429,7 @@ def _entry(task: str, session: Session, methods: Mapping[str, Function]) -> dict
     for variant in _variants(task, session):
         prompt = prompt_of(method, variant)
         if not prompt:
-            raise NoTextError(f"no prompt is put together for {session}")
+            raise templates.NoTextError(f"no prompt is put together for {session}")
         *outer, last = variant.names
         place = wordings
         for name in outer:
@@ -443,7 +445,7 @@ def _entry(task: str, session: Session, methods: Mapping[str, Function]) -> dict
     }
 
 
-PAPER_PROMPTS = PaperPrompts(
+PAPER_PROMPTS = templates.PaperPrompts(
     REPOSITORY,
     {f"consistency/{task}-{session}": session for task in TASKS for session in SESSIONS}
     | {f"system/{name}": "a system prompt" for name in _SYSTEM},

@@ -168,7 +168,7 @@ def draw_hits(table: DataFrame, order: str, theirs: Sequence[Published]) -> Figu
     drawn = list(zip(table["alarm"], table["hit"], table["length"].map(_SIZES), strict=True))
     across = table[["alarm_low", "hit", "alarm_high", "hit"]].dropna()
     upright = table[["alarm", "hit_low", "alarm", "hit_high"]].dropna()
-    names = [labels.Label(*place, there) for place, there in ends.items()]
+    names = [labels.MarkLabel(*place, there) for place, there in ends.items()]
     labels.write(figure, names, drawn, [*across.itertuples(index=False), *upright.itertuples(index=False)])
     return figure
 

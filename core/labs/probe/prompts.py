@@ -13,8 +13,6 @@ from ...events import Message, Prompt, Tool
 from ...parsers import fields
 from ...text import templates
 from ...text.display import joined
-from ...text.python_strings import NoTextError, functions, parse_python, text_of
-from ...text.templates import PREFIX, PaperPromptError, PaperPrompts, fill, load, system_hashes
 from . import parse
 from .functions.base import Category
 from .functions.modules import REPOSITORY, template
@@ -61,14 +59,18 @@ def opening(
         task = template(_task(spec, network), spec.prompts)
         how = template(_paper_manner(spec), spec.prompts).user
         words = json.dumps(list(exemplars), ensure_ascii=False)
-        advice = fill(template("hints", spec.prompts).user, {"exemplars": words}) if exemplars and not network else ""
+        advice = (
+            templates.fill(template("hints", spec.prompts).user, {"exemplars": words})
+            if exemplars and not network
+            else ""
+        )
         return task.render(how=how, begin=advice)
-    task = load(f"find/{_task(spec, network)}")
+    task = templates.load(f"find/{_task(spec, network)}")
     if spec.interpreter == "milan":
         return task.render(pairs=pairs(probes))
-    how, begin = (load(f"find/{name}").user for name in _manner(spec, tools))
+    how, begin = (templates.load(f"find/{name}").user for name in _manner(spec, tools))
     slots = {"pairs": pairs(probes), "inputs": FIRST_INPUTS[spec.category]}
-    return task.render(how=how, begin=fill(begin, slots))
+    return task.render(how=how, begin=templates.fill(begin, slots))
 
 
 def parts(spec: ProbeSpec) -> str:
@@ -109,7 +111,7 @@ def tool(category: Category) -> Tool:
     kind = "number" if category == "numeric" else "string"
     inputs = {"type": "array", "items": {"type": kind}}
     schema = {"type": "object", "properties": {"inputs": inputs}, "required": ["inputs"]}
-    return Tool(name=TOOL, description=load("find/tool").user, parameters=schema)
+    return Tool(name=TOOL, description=templates.load("find/tool").user, parameters=schema)
 
 
 def going_on(opening: Prompt, turns: Sequence[Message], slots: dict[str, str]) -> Prompt:
@@ -132,7 +134,7 @@ def situation(
 
 def follow_up(name: str, **slots: str) -> str:
     """Return the text that follows the interpreter's message."""
-    return fill(load(f"find/{name}").user, slots)
+    return templates.fill(templates.load(f"find/{name}").user, slots)
 
 
 def pairs(probes: Sequence[Probe]) -> str:
@@ -156,7 +158,7 @@ def unit_test(spec: ProbeSpec, description: str, options: Sequence[Sequence[str]
 def compare(spec: ProbeSpec, descriptions: Sequence[str], examples: Sequence[str]) -> Prompt:
     """Return the judge's prompt for two descriptions, with examples of the function as an evaluator reads them."""
     first, second = descriptions
-    prompt = load("find/compare").render(
+    prompt = templates.load("find/compare").render(
         category=spec.category,
         description1=first,
         description2=second,
@@ -184,12 +186,12 @@ def hashes(spec: ProbeSpec) -> dict[str, str]:
             names += [*_manner(spec, tools=True), "tool", "told-trouble-tools"]
     if spec.is_module and spec.backbone == "model":
         names += MODULES[spec.category]
-    templates = [template(name, spec.prompts) for name in names]
+    used = [template(name, spec.prompts) for name in names]
     if spec.evaluator and spec.category in UNITS:
-        templates.append(template(_unit(spec), spec.evaluating))
+        used.append(template(_unit(spec), spec.evaluating))
     if spec.judge and spec.category in UNITS:
-        templates.append(load("find/compare"))
-    asked = {one.id: one.hash for one in templates} | system_hashes(spec.system, spec.prompts)
+        used.append(templates.load("find/compare"))
+    asked = {one.id: one.hash for one in used} | templates.system_hashes(spec.system, spec.prompts)
     return asked | (fields.hashes() if spec.answers == "schema" and (spec.evaluator or spec.model) else {})
 
 
@@ -238,7 +240,7 @@ def read(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def _template(name: str, role: str, user: str, system: str = "") -> dict[str, Any]:
-    return {"id": f"{PREFIX}find-{name}", "version": 1, "role": role, "system": system, "user": user}
+    return {"id": f"{templates.PREFIX}find-{name}", "version": 1, "role": role, "system": system, "user": user}
 
 
 def _tasks(folder: Path) -> dict[str, dict[str, Any]]:
@@ -258,7 +260,7 @@ def _tasks(folder: Path) -> dict[str, dict[str, Any]]:
 def _parsed(path: Path) -> ast.Module:
     source = templates.text_of_file(path)
     with _named(path):
-        return parse_python(source)
+        return templates.parse_python(source)
 
 
 @contextmanager
@@ -266,24 +268,24 @@ def _named(path: Path) -> Iterator[None]:
     """Say in which file there is no text."""
     try:
         yield
-    except NoTextError as error:
-        raise PaperPromptError(f"The prompts in {path} cannot be read: {error}.") from None
+    except templates.NoTextError as error:
+        raise templates.PaperPromptError(f"The prompts in {path} cannot be read: {error}.") from None
 
 
 def _systems(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """Yield the system prompts: that of Llama 2, in the branch for it, and the one of all other models. The first {} of
     each is the table of commands; the others are the commands alone, as the paper prints them (appendix G).
     """
-    method = functions(tree).get("return_sysPrompt")
+    method = templates.functions(tree).get("return_sysPrompt")
     branches = [node for node in method.body if isinstance(node, ast.If)] if method else []
     if not branches:
-        raise NoTextError("there is no function return_sysPrompt with a branch for Llama 2")
+        raise templates.NoTextError("there is no function return_sysPrompt with a branch for Llama 2")
     commands = _commands(tree)
     listed, alone = "".join(f"{name} - {told}\n" for name, told in commands), ", ".join(name for name, _ in commands)
     for name, body in (("how-llama-2", branches[0].body), ("how", branches[0].orelse)):
-        texts = [text_of(node.value, _none) for node in body if isinstance(node, ast.Assign)]
+        texts = [templates.text_of_expression(node.value, _none) for node in body if isinstance(node, ast.Assign)]
         if not texts:
-            raise NoTextError("return_sysPrompt has a branch without a text")
+            raise templates.NoTextError("return_sysPrompt has a branch without a text")
         yield name, texts[0].replace("{}", listed, 1).replace("{}", alone)
 
 
@@ -296,12 +298,15 @@ def _commands(tree: ast.Module) -> list[tuple[str, str]]:
                 value=ast.Call(args=[ast.Dict(values=[ast.List(elts=names), ast.List(elts=told), *_])]),
             ):
                 pairs = zip(names, told, strict=False)
-                return [(text_of(name, _none), text_of(about, _none)) for name, about in pairs]
-    raise NoTextError("there is no table of commands, commandTable")
+                return [
+                    (templates.text_of_expression(name, _none), templates.text_of_expression(about, _none))
+                    for name, about in pairs
+                ]
+    raise templates.NoTextError("there is no table of commands, commandTable")
 
 
 def _none(node: ast.expr) -> str:
-    raise NoTextError(f"line {node.lineno}: a part of the prompt is no text")
+    raise templates.NoTextError(f"line {node.lineno}: a part of the prompt is no text")
 
 
 def _advice(tree: ast.Module) -> str:
@@ -310,11 +315,11 @@ def _advice(tree: ast.Module) -> str:
     def exemplars(node: ast.expr) -> str:
         return "{exemplars}" if isinstance(node, ast.Name) and node.id == "initial" else _none(node)
 
-    for node in ast.walk(functions(tree).get("main", tree)):
+    for node in ast.walk(templates.functions(tree).get("main", tree)):
         match node:
             case ast.AugAssign(target=ast.Name(id="prompt"), value=value):
-                return text_of(value, exemplars)
-    raise NoTextError("main adds no exemplars to the prompt")
+                return templates.text_of_expression(value, exemplars)
+    raise templates.NoTextError("main adds no exemplars to the prompt")
 
 
 def _tests(folder: Path) -> dict[str, dict[str, Any]]:
@@ -343,8 +348,8 @@ def _assigned(tree: ast.AST, variable: str) -> str:
     for node in ast.walk(tree):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == variable:
-                return text_of(value, _none)
-    raise NoTextError(f"no text is assigned to {variable}")
+                return templates.text_of_expression(value, _none)
+    raise templates.NoTextError(f"no text is assigned to {variable}")
 
 
 def _modules(folder: Path) -> Iterator[tuple[str, str, str]]:
@@ -390,11 +395,11 @@ def _asked(tree: ast.Module) -> tuple[str, int]:
     for node in ast.walk(tree):
         match node:
             case ast.Dict(keys=[_, _], values=[ast.Constant(value="user"), content]):
-                return text_of(content, slot), len(filled)
-    raise NoTextError("there is no message of the user")
+                return templates.text_of_expression(content, slot), len(filled)
+    raise templates.NoTextError("there is no message of the user")
 
 
-PAPER_PROMPTS: PaperPrompts = PaperPrompts(
+PAPER_PROMPTS: templates.PaperPrompts = templates.PaperPrompts(
     REPOSITORY,
     {
         f"find/{name}": told

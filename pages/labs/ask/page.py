@@ -19,19 +19,6 @@ from core.labs.ask.gain_controls import worthless
 from core.labs.ask.lab import LAB
 from core.labs.ask.parse import text_of
 from core.labs.ask.records import Counterfactual, CounterfactualPair, Examined
-from core.labs.ask.tasks import (
-    CARDS,
-    ONE,
-    AskSpec,
-    WrittenQuestion,
-    calls,
-    fewest,
-    pairs,
-    predicted_by_person,
-    questions,
-    usual,
-    with_follow_ups,
-)
 from core.labs.ask.view import METHODS, AskView
 from core.labs.base.lab import Prerequisite
 from core.labs.base.qualification import QualificationSpec
@@ -124,7 +111,7 @@ TEXTS = ("context", "response_1", "response_2")
 
 def _number(task: str, single: bool, model: str) -> str:
     """Return the name of the slider for new questions, one per default value."""
-    return f"number-{task}-{usual(task, single, model)}"
+    return f"number-{task}-{tasks.usual(task, single, model)}"
 
 
 def _minutes(task: str, model: str, number: int) -> str:
@@ -132,13 +119,13 @@ def _minutes(task: str, model: str, number: int) -> str:
     if not model.startswith("local/"):
         return ""
     asked = dict.fromkeys(("question", *TEXTS), "?")
-    spec = AskSpec.model_validate({**asked, "task": task, "model": model, "counterfactuals": number})
-    takes = count_noun(max(1, round(calls(spec, 1) * LOCAL_SECONDS / 60)), "minute")
+    spec = tasks.AskSpec.model_validate({**asked, "task": task, "model": model, "counterfactuals": number})
+    takes = count_noun(max(1, round(tasks.calls(spec, 1) * LOCAL_SECONDS / 60)), "minute")
     longer = f" More than {number} questions take longer and show more." if number < tasks.fewest() else ""
     return f"On this computer that takes about {takes}.{longer}"
 
 
-def _known(spec: AskSpec) -> Examined | None:
+def _known(spec: tasks.AskSpec) -> Examined | None:
     """Return the predictor's result in the qualification test; None if it is not known yet."""
     first = qualification.prerequisites(spec)[0]
     found = session.runs().result_of(first) if isinstance(first, Prerequisite) else first
@@ -168,7 +155,7 @@ class AskPage(LabPage):
 
     def field(self, name: str, given: Mapping[str, Any]) -> Any:
         """Draw a field. The default number of new questions depends on the other fields, and so does its key."""
-        knob = knobs(AskSpec)[name]
+        knob = knobs(tasks.AskSpec)[name]
         if name == "simulator":
             help = (
                 "Nobody: another available model that passed the qualification test. "
@@ -179,7 +166,7 @@ class AskPage(LabPage):
         if name != "counterfactuals":
             return widget(LAB, knob)
         task, single, model = given["task"], "dataset" not in given, given["model"]
-        named, first = _number(task, single, model), usual(task, single, model)
+        named, first = _number(task, single, model), tasks.usual(task, single, model)
         number: int = widget(LAB, knob._replace(name=named, help=knob.title, low=1, first=first))
         if single:
             st.caption(" ".join((tasks.sample_size_note(number), _minutes(task, model, number))).strip())
@@ -201,7 +188,7 @@ class AskPage(LabPage):
             live=model in LAB.robots.controls(),
         )
         # For a control, only the examples of its own world.
-        known = [one.question for one in questions() if one.world or not is_control(model)]
+        known = [one.question for one in tasks.questions() if one.world or not is_control(model)]
 
         def take(known: str) -> None:
             st.session_state[key] = known
@@ -209,7 +196,7 @@ class AskPage(LabPage):
         with places.below:
             self._outside(model, question)
             self.examples(lambda turn: random.Random(turn).sample(known, min(SHOWN_EXAMPLES, len(known))), take)
-        gold = next((one.answer for one in questions() if one.question == question.strip()), None)
+        gold = next((one.answer for one in tasks.questions() if one.question == question.strip()), None)
         return {"question": question, "gold": gold}
 
     def _outside(self, model: str, question: str) -> None:
@@ -228,12 +215,12 @@ class AskPage(LabPage):
 
     def _pair(self, places: FormPlaces) -> dict[str, Any]:
         def use(id: str) -> None:
-            if pair := next((pair for pair in pairs() if pair.id == id), None):
+            if pair := next((pair for pair in tasks.pairs() if pair.id == id), None):
                 st.session_state.update({self.key(name): getattr(pair, name) for name in TEXTS})
 
         if self.key("context") not in st.session_state:
-            use(pairs()[0].id)
-        titles = {pair.id: f"{pair.topic}: {pair.context[:70]}…" for pair in pairs()}
+            use(tasks.pairs()[0].id)
+        titles = {pair.id: f"{pair.topic}: {pair.context[:70]}…" for pair in tasks.pairs()}
         with places.question:
             st.selectbox(
                 "Examples",
@@ -249,30 +236,32 @@ class AskPage(LabPage):
         second = right.text_area("Response 2", key=self.key("response_2"), height=150, **kept)
         asked = dict(zip(TEXTS, (context, first, second), strict=True))
         given = [text.strip() for text in asked.values()]
-        preferred = next((one.preferred for one in pairs() if [getattr(one, name) for name in TEXTS] == given), None)
+        preferred = next(
+            (one.preferred for one in tasks.pairs() if [getattr(one, name) for name in TEXTS] == given), None
+        )
         return {**asked, "gold": preferred}
 
-    def line(self, spec: AskSpec) -> list[str]:
+    def line(self, spec: tasks.AskSpec) -> list[str]:
         """Return what was asked, the model, and how it explains."""
         about = spec.title if spec.dataset else spec.question or spec.context
         return [about, widgets.short(spec.model), METHODS[spec.method].lower()]
 
-    def fill(self, spec: AskSpec) -> dict[str, Any]:
+    def fill(self, spec: tasks.AskSpec) -> dict[str, Any]:
         """Return the widgets' values for a run that was started with `spec`."""
         single = not spec.dataset
         held = super().fill(spec) | {self.key(_number(spec.task, single, spec.model)): max(spec.counterfactuals, 1)}
         if spec.is_by_person:
-            arms = AskSpec.model_fields["arms"].default[1:]
+            arms = tasks.AskSpec.model_fields["arms"].default[1:]
             held |= {self.key("arms"): list(arms), self.key("simulator"): None}
         return held
 
-    def cases(self, spec: AskSpec) -> int:
+    def cases(self, spec: tasks.AskSpec) -> int:
         """Return the number of questions, at most; the number of rows in the user's own file is not known until it is
         read.
         """
         return (spec.limit or 1) if spec.dataset else 1
 
-    def calls(self, spec: AskSpec) -> int:
+    def calls(self, spec: tasks.AskSpec) -> int:
         """Return the number of calls, including those of the qualification test if it is needed."""
         exams = (
             one
@@ -283,11 +272,11 @@ class AskPage(LabPage):
             len(one.spec.questions) for one in exams if isinstance(one.spec, QualificationSpec)
         )
 
-    def is_at_most(self, spec: AskSpec) -> bool:
+    def is_at_most(self, spec: tasks.AskSpec) -> bool:
         """Whether the number of questions is only known as a limit."""
         return own.is_own(spec.dataset)
 
-    def beside(self, spec: AskSpec | None) -> dict[str, str]:
+    def beside(self, spec: tasks.AskSpec | None) -> dict[str, str]:
         """Say who predicts, and let the reader choose to guess first; then return the name under which guesses are
         stored.
         """
@@ -313,7 +302,7 @@ class AskPage(LabPage):
 
     # A run
 
-    def ways(self, spec: AskSpec) -> dict[str, dict[str, Any]]:
+    def ways(self, spec: tasks.AskSpec) -> dict[str, dict[str, Any]]:
         """Return the other ways to explain and, for the same answer, the other text that can be taken as its
         explanation.
         """
@@ -324,7 +313,7 @@ class AskPage(LabPage):
             return {**other, "Same run, explained by its thinking": {"explained_by": "reasoning"}}
         return {**other, "Same run, explained by its answer": {"explained_by": "answer"}}
 
-    def other(self, spec: AskSpec, fields: dict[str, Any], run_id: str, view: AskView | None) -> AskSpec:
+    def other(self, spec: tasks.AskSpec, fields: dict[str, Any], run_id: str, view: AskView | None) -> tasks.AskSpec:
         """Return the specification of the same run with another explanation: with the same new questions and, if
         possible, the same predictor. A robot can predict only robots, because it knows only their wording.
         """
@@ -337,13 +326,13 @@ class AskPage(LabPage):
             by_hand = [row.counterfactual.text for row in view.rows.values() if row.counterfactual and row.by_hand]
             roles |= _given(spec, run_id, view)
             roles["extra"] = tuple(by_hand) if spec.task == "strategyqa" else spec.extra
-        return AskSpec.model_validate({**spec.model_dump(), **roles, **fields})
+        return tasks.AskSpec.model_validate({**spec.model_dump(), **roles, **fields})
 
-    def same(self, spec: AskSpec, run_id: str, view: AskView) -> AskSpec:
+    def same(self, spec: tasks.AskSpec, run_id: str, view: AskView) -> tasks.AskSpec:
         """Return the specification with the new questions that were asked."""
-        return AskSpec.model_validate({**spec.model_dump(), **_given(spec, run_id, view)})
+        return tasks.AskSpec.model_validate({**spec.model_dump(), **_given(spec, run_id, view)})
 
-    def note(self, specs: Mapping[str, AskSpec]) -> str:
+    def note(self, specs: Mapping[str, tasks.AskSpec]) -> str:
         """Say where the new questions come from, who predicted, and whether the predictors differ."""
         sources = {spec.given_from for spec in specs.values() if spec.given}
         if sources:
@@ -398,7 +387,7 @@ class AskPage(LabPage):
         """Draw a field for a question of one's own, and link to the qualification tests."""
         run_id = _run_id(view)
         if run_id and self.offers(view) and session.runs().owns(run_id):
-            _add_by_hand(run_id, view, "" if view.log.case == ONE else f", of “{view.title}”")
+            _add_by_hand(run_id, view, "" if view.log.case == tasks.ONE else f", of “{view.title}”")
         for exam in (one for one in view.exams.values() if one.run):
             st.page_link(
                 addresses.CASE,
@@ -434,11 +423,11 @@ class AskPage(LabPage):
             _suggest(view.spec, run_id)
         return True
 
-    def longer_run(self, spec: AskSpec, view: AskView) -> NextRun | None:
+    def longer_run(self, spec: tasks.AskSpec, view: AskView) -> NextRun | None:
         """Return the run with as many new questions as a verdict on one explanation takes, if this one had fewer and
         showed nothing.
         """
-        number = fewest()
+        number = tasks.fewest()
         is_unclear = view.outcome in ("too few", "not shown")
         if view.is_by_person or spec.counterfactuals >= number or not is_unclear:
             return None
@@ -494,19 +483,19 @@ class AskPage(LabPage):
             query_params={name: value for name, value in st.query_params.to_dict().items() if name != "reader"},
         )
 
-    def with_real_model(self, spec: AskSpec, view: AskView) -> NextRun | None:
+    def with_real_model(self, spec: tasks.AskSpec, view: AskView) -> NextRun | None:
         """Return the run that asks a real model what a robot was asked, with the robot's first new questions; or a
         question of ours, if the robot had fewer. The visitor predicts. None if there is no real model.
         """
         if (offer := best()) is None:
             return None
         given = _given(spec, _run_id(view), view)
-        few = given["given"][:CARDS]
-        if spec.task == "strategyqa" and spec.question and len(few) == CARDS:
+        few = given["given"][: tasks.CARDS]
+        if spec.task == "strategyqa" and spec.question and len(few) == tasks.CARDS:
             asked = {**given, "question": spec.question, "gold": spec.gold, "given": few}
         else:
-            asked = dict(with_follow_ups()[0])
-        return NextRun(_label(offer), predicted_by_person(offer.id, **asked), {"reader": entry.new_reader()})
+            asked = dict(tasks.with_follow_ups()[0])
+        return NextRun(_label(offer), tasks.predicted_by_person(offer.id, **asked), {"reader": entry.new_reader()})
 
     def welcome(self) -> None:
         """Offer to ask a real model: a button that names the model, and the question. In a hosted app without a model
@@ -515,28 +504,28 @@ class AskPage(LabPage):
         offer = best()
         if offer is None and policy.is_hosted():
             return
-        known = with_follow_ups()
+        known = tasks.with_follow_ups()
         drawn = st.session_state.setdefault(DRAWN, random.randrange(len(known)))
         with st.container(border=True, key="real-model"):
-            st.markdown(f"**Ask a real model**, live. Read its reason, and predict its next {CARDS} answers.")
+            st.markdown(f"**Ask a real model**, live. Read its reason, and predict its next {tasks.CARDS} answers.")
             with st.container(horizontal=True, vertical_alignment="bottom"):
-                questions = {number: one.question for number, one in enumerate(known)}
-                asked = dict(known[widgets.choose_named("Question", questions, "real-question", index=drawn)])
+                named = {number: one.question for number, one in enumerate(known)}
+                asked = dict(known[widgets.choose_named("Question", named, "real-question", index=drawn)])
                 words = plain(_label(offer)) if offer else "Ask a real model"
                 kind: Literal["primary", "secondary"] = "primary" if offer else "secondary"
                 pressed = st.button(words, type=kind, icon=":material/smart_toy:", key="real", disabled=not offer)
                 if offer is None:
                     st.page_link(addresses.MODELS, label="Connect one first", icon=":material/memory:")
-                elif pressed and (run_id := driver.begin(LAB, predicted_by_person(offer.id, **asked))):
+                elif pressed and (run_id := driver.begin(LAB, tasks.predicted_by_person(offer.id, **asked))):
                     st.switch_page(addresses.of_lab(LAB), query_params={"run": run_id, "reader": entry.new_reader()})
 
 
-def _given(spec: AskSpec, run_id: str, view: AskView) -> dict[str, Any]:
+def _given(spec: tasks.AskSpec, run_id: str, view: AskView) -> dict[str, Any]:
     """Return a case's new questions, to be used in another run, and the run they come from."""
     asked = [
         row.counterfactual for row in view.counted_rows() if row.counterfactual and row.by(view.run_rules).is_question
     ]
-    given = tuple(one.model_dump(include=set(WrittenQuestion.model_fields)) for one in asked)
+    given = tuple(one.model_dump(include=set(tasks.WrittenQuestion.model_fields)) for one in asked)
     return {"given": given, "given_from": (spec.given_from or run_id) if asked else ""}
 
 
@@ -554,7 +543,7 @@ def _run_id(view: AskView) -> str:
     return view.log.started.run if view.log.started else ""
 
 
-def _suggest(spec: AskSpec, run_id: str) -> None:
+def _suggest(spec: tasks.AskSpec, run_id: str) -> None:
     """Suggest questions that a control knows, after one that it did not."""
 
     def take() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from core.charts import labels, printed, scatter
-from core.charts.labels import Label, ReferenceLine, Scale
+from core.charts.labels import MarkLabel, ReferenceLine, Scale
 from core.labs.plant.pictures import PICTURES
 from tests.support.chance import tenth
 
@@ -190,7 +190,7 @@ def test_names_cover_no_name_and_no_mark_at_any_width_between(drawn: list[tuple[
     names = ["n" * letters for *_, letters in drawn]
     points = [(x, y) for x, y, _ in drawn]
     scales = [Scale(width, 480.0, *ENDS) for width in labels.WIDE]
-    found = labels.offsets([Label(x, y, []) for x, y in points], names, scales, [(x, y, 13) for x, y in points])
+    found = labels.offsets([MarkLabel(x, y, []) for x, y in points], names, scales, [(x, y, 13) for x, y in points])
     assert len(found) == len(points)
     for width, high in [(width, 480.0) for width in (640, 710, 1000)]:
         scale = width / 1.08
@@ -207,7 +207,7 @@ def test_a_name_keeps_off_bars_where_it_can() -> None:
     scales = [Scale(width, 480.0, *ENDS) for width in labels.WIDE]
 
     def place(bars: list[tuple[float, float, float, float]]) -> tuple[float, float] | None:
-        return labels.offsets([Label(0.5, 0.5, [])], ["model"], scales, [(0.5, 0.5, 13)], bars)[0]
+        return labels.offsets([MarkLabel(0.5, 0.5, [])], ["model"], scales, [(0.5, 0.5, 13)], bars)[0]
 
     free, taken = place([]), place([(0.5, 0.52, 1.0, 0.52)])
     assert free is not None and free[0] > 0 < free[1]
