@@ -28,11 +28,10 @@ from ...text.display import count_noun, first_sentence
 from ..base.declared import Means, words_of
 from ..base.report import Playable, Report, of_calls
 from . import mask, metrics
-from .marked_text import added_at, difference, joined, spanned
 from .measure import SESSION
 from .records import Consistency
 from .tasks import LABELS
-from .view import UNKNOWN, CheckView, Masked, Sessions
+from .view import UNKNOWN, CheckView, Masked, Sessions, added_at, difference, joined, spanned
 
 REWRITTEN = 0.5
 """An edit that changes more than this share of the words is no longer an edit."""
@@ -399,7 +398,8 @@ class CheckReport(CheckView, Report):
         if self.check is None:
             return self.name
         kind = self.check.explanation
-        begin = f"{EXPLAINS[kind]} ({self.name}). {words_of(__file__, 'promises')[kind]} {_TRIED[0]}"
+        promise = words_of(__file__, "promises")[kind]
+        begin = f"{EXPLAINS[kind]} ({self.name}). {promise} {_TRIED[0]}"
         return "\n".join((begin, *_TRIED[1:], *([] if self.is_edit else [words_of(__file__, "random")])))
 
     def asked(self) -> Iterator[Part]:

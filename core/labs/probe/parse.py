@@ -8,18 +8,16 @@ Every function takes the raw text and the rules, so a stored answer can be parse
 import contextlib
 import json
 import re
-import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
 from ...events import ModelAnswer, Rules, ToolCall
 from ...parsers import fields
+from ...parsers.code import conclusion, of_field, plain
 from ...parsers.fields import readable
-from ...parsers.statements import RE
 from ...score import Score, undefined
-from ...text.reply import fields as tagged_fields
-from ...text.reply import spoken, storable, without_block_quote, without_thinking
+from ...text.reply import storable, without_thinking
 from .claim_extraction import quoted_pairs
 from .tasks import ProbeSpec
 
@@ -322,77 +320,6 @@ def _in_words(command: ProbeCommand) -> str:
 # The final answer
 
 
-class FinalAnswer(NamedTuple):
-    """The three parts of a final answer, empty if missing, and where the answer begins in the plain text (None:
-    nowhere).
-    """
-
-    description: str
-    domain: str
-    code: str
-    at: int | None
-
-
-_PARTS = ("description", "domain", "code")
-_BRACKETS = str.maketrans("【】", "[]")
-
-
-def plain_text(text: str) -> str:
-    """Return what the model says, without block quotes and escaped brackets, and with plain line ends."""
-    text = without_block_quote(spoken(text).replace("\r\n", "\n").replace("\r", "\n"))
-    return re.sub(r"\\([\[\]])", r"\1", text).translate(_BRACKETS)
-
-
-def conclusion(text: str) -> FinalAnswer:
-    """Return the last text after each tag, up to the next tag; or the fields of a JSON object. Code is a fenced block
-    that defines something, or lines after the code tag that look like code.
-    """
-    text = plain_text(text)
-    entries = tagged_fields(text)
-    if isinstance(entries.get("description"), str):
-        parts = [entries[part] if isinstance(entries.get(part), str) else "" for part in _PARTS]
-        return FinalAnswer(parts[0].strip(), parts[1].strip(), code_of_field(parts[2]), text.find("{"))
-    sections, at = _sections(text)
-    code = _code(sections.get("code", "")) or _code(text, fenced_only=True)
-    return FinalAnswer(_unfenced(sections.get("description", "")), _unfenced(sections.get("domain", "")), code, at)
-
-
-def code_of_field(text: str) -> str:
-    """Return the code in a field, with or without a fence."""
-    return _code(text) or text.strip("\n")
-
-
-def _sections(text: str) -> tuple[dict[str, str], int | None]:
-    pattern = next((tag for tag in (RE.bracket_tag, RE.xml_tag) if tag.search(text)), RE.code_tag)
-    tags = list(pattern.finditer(text))
-    sections: dict[str, str] = {}
-    for k, tag in enumerate(tags):
-        end = tags[k + 1].start() if k + 1 < len(tags) else len(text)
-        content = text[tag.end() : end].strip("\n").rstrip()
-        if tag[1] and content.strip():
-            sections[tag[1].lower()] = content
-    return sections, tags[0].start() if tags else None
-
-
-def _unfenced(text: str) -> str:
-    return re.sub(r"\n\s{0,9}(?:-{3,9}|\*{3,9})\s{0,9}\Z", "", RE.code_fence.sub("", text).strip())
-
-
-def _code(text: str, fenced_only: bool = False) -> str:
-    """Return the last fenced block that defines something; without a fence, the lines from the first import or def."""
-    blocks = [textwrap.dedent(block[3]) if block[1] else block[3] for block in RE.code_fence.finditer(text)]
-    defining = [block for block in [*RE.code_inline.findall(text), *blocks] if RE.defines.search(block)]
-    if defining:
-        return str(defining[-1]).strip("\n")
-    text = textwrap.dedent(text).strip("`\n ")
-    begin = RE.code_begins.search(text)
-    if fenced_only or begin is None or not RE.defines.search(text):
-        return ""
-    lines = text[begin.start() :].split("\n")
-    end = next((k for k, line in enumerate(lines) if not RE.code_goes_on.match(line)), len(lines))
-    return "\n".join(lines[:end]).strip("`~\n ")
-
-
 def is_final(text: str, rules: Rules, asked: Schema = None) -> bool:
     """Whether the run ends with this answer. The updated parser requires a description, and no command before it; of an
     answer with the fields `asked` for, a description.
@@ -401,7 +328,7 @@ def is_final(text: str, rules: Rules, asked: Schema = None) -> bool:
         return rules == "repaired" and bool(found["description"])
     if rules == "paper":
         return END in text
-    concluded, command = conclusion(text), _first_command(plain_text(text))
+    concluded, command = conclusion(text), _first_command(plain(text))
     return bool(concluded.description) and not (command and command.start() < (concluded.at or 0))
 
 
@@ -414,7 +341,7 @@ def interpretation(text: str, rules: Rules, asked: Schema = None) -> Parts:
     """
     if asked is not None and (found := fields.read(text, asked)) is not None:
         description, domain, code = (str(found.get(part, "")) for part in PARTS["numeric"])
-        return of_parts(description, domain, code_of_field(code))
+        return of_parts(description, domain, of_field(code))
     return _paper_interpretation(text) if rules == "paper" else of_parts(*conclusion(text)[:3])
 
 
@@ -462,17 +389,17 @@ def choice(reply: str) -> int | None:
     """Return the example (1 to 3) that `reply` picks: the one after the last "answer", else the only one it names. None
     if that is unclear.
     """
-    answer = without_thinking(reply)
-    if stated := stated_choice(answer):
+    spoken = without_thinking(reply)
+    if stated := stated_choice(spoken):
         return stated
-    named = set(re.findall(r"(?<![\d.])([123])(?![\d.]*\d)", answer))
+    named = set(re.findall(r"(?<![\d.])([123])(?![\d.]*\d)", spoken))
     return int(named.pop()) if len(named) == 1 else None
 
 
-def stated_choice(answer: str) -> int | None:
+def stated_choice(spoken: str) -> int | None:
     """Return the example (1 to 3) after the last "answer"; None if there is none."""
     after = re.findall(
-        r"answer\W{0,8}(?:is\W{1,4})?(?:example\W{0,3}|option\W{0,3}|pair\W{0,3}|number\W{0,3})?([123])\b", answer, re.I
+        r"answer\W{0,8}(?:is\W{1,4})?(?:example\W{0,3}|option\W{0,3}|pair\W{0,3}|number\W{0,3})?([123])\b", spoken, re.I
     )
     return int(after[-1]) if after else None
 

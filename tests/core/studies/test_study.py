@@ -168,7 +168,8 @@ def test_one_poisonous_run_fails_alone(
             raise RuntimeError("poison")
         await lab.measure(spec, case, run)
 
-    monkeypatch.setattr(entry, "labs", lambda: {"consistency": lab.with_changes(measure=measure)})
+    labs = {**entry.labs(), "consistency": lab.with_changes(measure=measure)}
+    monkeypatch.setattr(entry, "labs", lambda: labs)
     file = written(tmp_path, REAL.format(budget=500))
     assert main(["study", "run", file]) == 3
     assert "poison" in capsys.readouterr().err
