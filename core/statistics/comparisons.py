@@ -296,7 +296,8 @@ def _pair(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], a: Hasha
         return replace(pair, reason=reason)
     first, second = both[a].to_numpy(), both[b].to_numpy()
     values = pd.DataFrame({"first": first, "second": second, "gap": first - second}, both.index)
-    means = values.groupby(home.loc[both.index], sort=True).mean()
+    homes = home.loc[both.index]
+    means = values.set_axis(homes).sort_index() if homes.is_unique else values.groupby(homes).mean()
     gaps = means["gap"].to_numpy()
     if both.isin([0.0, 1.0]).all(axis=None):
         pair = replace(pair, first_alone=int((first > second).sum()), second_alone=int((first < second).sum()))

@@ -48,10 +48,6 @@ _COLUMNS = {
 """Titles of table columns on the screen; files use the short names."""
 
 
-AT_ONCE = 2
-"""How many pictures are read at the same time."""
-
-
 def draw(looked: Selection) -> None:
     """Draw the pictures for which there are data."""
     wanted = looked.filter
@@ -65,17 +61,22 @@ def draw(looked: Selection) -> None:
     chosen = named or every
     head = st.container(horizontal=True, vertical_alignment="center")
     found, apart = False, set[str]()
-    # Each picture is drawn while the next ones are read, so that nobody waits for all of them.
-    threads = ThreadPoolExecutor(AT_ONCE)
+    # The browser loads what draws figures, some megabytes, while the first table is made.
+    loads = st.empty()
+    loads.plotly_chart({"data": [{"visible": False}]}, height=1, key="loads", config={"displayModeBar": False})
+    # Each picture is drawn while the next one is read; more threads would wait for each other in Python.
+    threads = ThreadPoolExecutor(1)
     try:
         for (lab, one), (tables, controls) in zip(chosen, threads.map(lambda of: data.first(*of), chosen), strict=True):
             apart |= set(controls)
             if tables:
+                loads.empty()
                 picture(lab, one, tables, data)
                 found = True
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
     if not found:
+        loads.empty()
         st.info("Nothing to draw yet: pictures need runs with a figure.", icon=":material/insights:")
         return
     said = []
