@@ -44,10 +44,8 @@ def safe(text: str) -> str:
 
 def error_bars(low: Series[Any], at: Series[Any], high: Series[Any], **look: Any) -> dict[str, Any]:
     """Return Plotly's error bars from marks to the ends of their intervals; of length 0 if there is no interval."""
-    import numpy as np
-
     reach = {"array": high - at, "arrayminus": at - low}
-    lengths = {side: np.fmax(length.to_numpy(float), 0.0) for side, length in reach.items()}
+    lengths = {side: length.to_numpy(float, na_value=0.0).clip(0.0) for side, length in reach.items()}
     return {"type": "data", "symmetric": False, **lengths, **look}
 
 

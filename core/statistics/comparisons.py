@@ -285,8 +285,6 @@ def _signs(gaps: NDArray[np.float64]) -> Test:
 
 
 def _pair(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], a: Hashable, b: Hashable, kind: Kind) -> Pair:
-    import pandas as pd
-
     both = table[[a, b]].dropna()
     n, in_both = len(both), int((has[a] & has[b]).sum())
     only_first, only_second = int((has[a] & ~has[b]).sum()), int((has[b] & ~has[a]).sum())
@@ -294,13 +292,12 @@ def _pair(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], a: Hasha
     if not n:
         reason = "They share no item with a value: a difference would be unpaired, so none is given."
         return replace(pair, reason=reason)
-    first, second = both[a].to_numpy(), both[b].to_numpy()
-    values = pd.DataFrame({"first": first, "second": second, "gap": first - second}, both.index)
+    values = both.set_axis(["first", "second"], axis=1).assign(gap=both[a] - both[b])
     homes = home.loc[both.index]
     means = values.set_axis(homes).sort_index() if homes.is_unique else values.groupby(homes).mean()
     gaps = means["gap"].to_numpy()
     if both.isin([0.0, 1.0]).all(axis=None):
-        pair = replace(pair, first_alone=int((first > second).sum()), second_alone=int((first < second).sum()))
+        pair = replace(pair, first_alone=int((values["gap"] > 0).sum()), second_alone=int((values["gap"] < 0).sum()))
     return replace(
         pair,
         clusters=len(means),
