@@ -273,10 +273,8 @@ def draw_around(shown: Shown) -> None:
             _first(shown.run)
         return
     left_out(state)
-    if not (shown.are_several or shown.active or shown.is_sealed):
-        shown.lab_page.further_baselines(state, shown.run)
+    above = st.container()
     if shown.are_several:
-        above = st.container()
         # The choice itself may determine which case is shown first.
         case = shown.lab_page.choose(state)
         with above:
@@ -285,9 +283,9 @@ def draw_around(shown: Shown) -> None:
             # Another of many cases is wanted: draw the page again, reading that one as a whole.
             st.query_params["case"] = wanted or case
             st.rerun()
+    if not (shown.active or shown.is_sealed):
         with above:
-            if not (shown.active or shown.is_sealed):
-                shown.lab_page.further_baselines(state, shown.run)
+            shown.lab_page.further_baselines(state, shown.run)
 
 
 def of_all(shown: Shown) -> str:

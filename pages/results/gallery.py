@@ -70,13 +70,12 @@ def draw(looked: Selection) -> None:
         for (lab, one), (tables, controls) in zip(chosen, threads.map(lambda of: data.first(*of), chosen), strict=True):
             apart |= set(controls)
             if tables:
-                loads.empty()
                 picture(lab, one, tables, data)
                 found = True
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
+    loads.empty()
     if not found:
-        loads.empty()
         st.info("Nothing to draw yet: pictures need runs with a figure.", icon=":material/insights:")
         return
     said = []

@@ -150,7 +150,7 @@ def test_the_reader_chooses_what_is_in_colour(page: Page, runs: dict[str, str]) 
     chosen.set_value(["control/fickle"]).run()
     figure = json.loads(app.get("plotly_chart")[0].proto.spec)
     bold = [note["text"] for note in figure["layout"]["annotations"] if note["text"].startswith("<b>")]
-    assert bold == ["<b>fickle · 1</b>"] and not app.exception
+    assert bold == ["<b>fickle · 1</b>"] * 2 and not app.exception, "a name for a window, and one for a phone"
 
 
 def test_a_picture_has_choices_the_paper_s_figures_and_a_table(page: Page, runs: dict[str, str]) -> None:
