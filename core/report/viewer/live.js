@@ -74,6 +74,9 @@ const HEAD = -1, OPEN = -2;
 
 let headPressed = -SORTED;
 
+/** Whether the last key or press of the reader was a press on no row. */
+let isRowless = false;
+
 /** The number of the row of a table under the pointer, HEAD for its head, OPEN for the row with the mark, null for
  * none. The table is a canvas. What it tells screen readers has the number of its rows, and an arrow on the column by
  * which a reader sorted it: then the first column, which has no title, says which row is where. */
@@ -97,9 +100,9 @@ function sortedRow(grid, shown) {
   return text === "▶" ? OPEN : text ? Number(text) - 1 : null;
 }
 
-/** A table selects its first cell when it gets the focus, which opens a row: not where a reader only sorts it. */
+/** A table selects its first cell when it gets the focus, which opens a row: not where a reader pressed no row. */
 function unselected(event) {
-  if (performance.now() - headPressed < SORTED && event.target.closest?.(TABLES)) event.stopImmediatePropagation();
+  if (isRowless && event.target.closest?.(TABLES)) event.stopImmediatePropagation();
 }
 
 /** Whether the browser shows a row beside a list from which the page has none open (lists.py). */
@@ -176,6 +179,7 @@ class Steps {
     const isPlain = !(button || ctrlKey || shiftKey || metaKey || altKey);
     const number = rowAt(event), isChosen = isPlain && isDown === (pointerType !== "touch");
     if (number === HEAD) headPressed = performance.now();
+    if (isDown) isRowless = !this.#rowOf(number);
     const row = isChosen && this.#rowOf(number);
     if (row && textOf(row) !== textOf(this.wanted ?? this.here.data.here)) {
       const shown = this.#lead(row);
@@ -267,6 +271,7 @@ class Steps {
   /** Keys of the page, such as those of labels, wait until it shows this row too. */
   #hold(event) {
     const { key, code, keyCode, ctrlKey, metaKey, altKey } = event;
+    isRowless = false;
     if (!this.wanted || event.defaultPrevented || !event.isTrusted || key.length > 1) return;
     if (ctrlKey || metaKey || altKey || key === " " || event.composedPath()[0].closest?.(FIELDS)) return;
     event.preventDefault();
