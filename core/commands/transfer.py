@@ -24,6 +24,7 @@ from ..runs.bundle import BundleError, NotSignedError
 from ..scene import as_json
 from ..store import sql
 from ..store.filters import Filter
+from ..store.kinds import KEPT
 from ..store.listing import Selection
 from ..store.sql import QueryResult
 from ..store.store import QueryRefusedError
@@ -72,8 +73,14 @@ def _query(query: str, as_json: bool, file: Path | None) -> int:
 
 @click.command("rows", help="Write the rows of Browse into a table: one for each case or trial and each parser.")
 @click.option("--where", default="true", help=f"only those with {_WHERE}")
+@click.option(
+    "--kinds",
+    default="",
+    metavar="ID",
+    help="only the rows of this grouping by meaning, with their kinds; the ID follows kind: in the address of Browse",
+)
 @_output
-def _rows(where: str, file: Path | None) -> int:
+def _rows(where: str, kinds: str, file: Path | None) -> int:
     if file is None:
         raise click.UsageError("Name the file: -o FILE.csv, FILE.parquet or FILE.jsonl.")
 
@@ -83,8 +90,14 @@ def _rows(where: str, file: Path | None) -> int:
         places = _asked(f'select run, "case", trial from items where (\n{where}\n)', whole=True).frame()  # noqa: S608  what a person writes can only read
         with open_fresh_index() as store:
             runs = tuple(dict.fromkeys(places["run"]))
-            tables = [export.rows(Selection(store, Filter(runs=runs, recordings=which))) for which in (False, True)]
+            selections = [Selection(store, Filter(runs=runs, recordings=which)) for which in (False, True)]
+            tables = [export.rows(one, kinds) for one in selections]
         found = pd.concat([one for one in tables if len(one)] or tables[:1]).merge(places, on=["run", "case", "trial"])
+        if kinds and found.empty:
+            raise ValueError(
+                f"No row is in the grouping {kinds}. The index keeps the newest {KEPT} groupings, and none after an "
+                "update that changes it. Group the rows again in Browse, and take the ID from the address."
+            )
         if of_recordings := int(found["recording"].sum()):
             print(f"{count_noun(of_recordings, 'row')} of runs that came with the app: there `recording` is true.")
         return found

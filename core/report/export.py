@@ -17,8 +17,8 @@ from ..labs.base.lab import Lab
 from ..labs.base.report import View
 from ..rulesets import RULES
 from ..scene import Claim, Part
-from ..store import audits
-from ..store.filters import OWN_LABELS, STATUS
+from ..store import audits, kinds
+from ..store.filters import KIND, OWN_LABELS, STATUS
 from ..store.listing import Selection
 from ..store.schema import quoted_names, table_of
 from ..text.display import csv
@@ -61,7 +61,7 @@ def table(frame: DataFrame, kind: Kind) -> bytes:
     return written.getvalue()
 
 
-def rows(selected: Selection) -> DataFrame:
+def rows(selected: Selection, grouping: str = "") -> DataFrame:
     """The selected items as a table: for each row of Browse one row for each of the two parsers (`rules`), in the order
     of their runs.
 
@@ -74,7 +74,11 @@ def rows(selected: Selection) -> DataFrame:
     of, figure_of; then the columns of people's own files, such as extra.domain, and own labels of cases:
     label.<scheme>.<labeller>, of a judge model judge.<scheme>.<its run>, with a warning if it did not pass its test. A
     missing value is null.
+
+    With a `grouping` by meaning, or if one is part of the filter, only the rows that were grouped, and last the
+    `kinds.columns` kind, kind_name and grouping.
     """
+    grouping = grouping or next((name for name in selected.filter.chosen if name.startswith(KIND)), "")
     facets = ", ".join(f"nullif({name}, '') as {name}" for name in FACETS)
     by = " union all ".join(
         f"""
@@ -153,6 +157,8 @@ def rows(selected: Selection) -> DataFrame:
     )
     for columns in (wide, labelled):
         frame = frame.merge(columns, how="left", left_on=["run", "case"], right_index=True)
+    if grouping:
+        frame = frame.merge(kinds.columns(selected, grouping.removeprefix(KIND)), on=["run", "case", "trial"])
     return frame
 
 

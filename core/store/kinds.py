@@ -47,7 +47,9 @@ _BLOCK = 1_000
 
 
 class Kinds(NamedTuple):
-    """What a grouping found: the id of its facet without `kind:`, how many rows there were, how many are in a kind."""
+    """What a grouping found: the id of its facet without `kind:`, which ends in the encoder's name; how many rows there
+    were; how many are in a kind.
+    """
 
     clustering: str
     rows: int
@@ -146,7 +148,7 @@ def group(selected: Selection, encoder: str) -> Kinds:
     rows = vectors.texts(selected)
     places = list(rows[["run", "case", "trial"]].itertuples(index=False, name=None))
     told = repr((encoder, selected.viewer, places, list(rows["explanation"])))
-    clustering = sha256(told.encode("utf-8", "replace")).hexdigest()[:12]
+    clustering = f"{sha256(told.encode('utf-8', 'replace')).hexdigest()[:12]}-{encoder}"
     known = selected.store.rows("select kind <> '' from kinds where clustering = ?", [clustering])
     if known:
         return Kinds(clustering, len(known), sum(is_in for (is_in,) in known))
@@ -194,6 +196,20 @@ def stored(selected: Selection, clustering: str) -> Kinds | None:
         clustering=clustering,
     )
     return Kinds(clustering, rows, grouped) if rows else None
+
+
+def columns(selected: Selection, clustering: str) -> DataFrame:
+    """The kinds of the selected rows that were grouped: run, case, trial, kind (its words; null if the row is in none),
+    kind_name (the name that a model gave it; null if none) and grouping, the `clustering`.
+    """
+    return selected.frame(
+        """
+        select run, "case", trial, nullif(kind, '') as kind, nullif(kinds.title, '') as kind_name,
+               clustering as grouping
+        from wanted join kinds using (run, "case", trial) where clustering = $clustering
+        """,
+        clustering=clustering,
+    )
 
 
 def titles(selected: Selection, clustering: str) -> Mapping[str, str]:

@@ -11,6 +11,8 @@ from core.charts.marks import EXTRA
 from core.events import CallError
 from core.labs.base.lab import Lab
 from core.models.ids import is_control
+from core.package_data import COMMAND
+from core.report import export
 from core.store import kinds, vectors
 from core.store.filters import KIND, TITLES
 from core.store.listing import Selection, groups, robots_and_models
@@ -19,6 +21,7 @@ from core.text.embed import Encoder
 from pages.about.model_trial import may_try
 from pages.components import labels, session, tables
 from pages.components.session import problems
+from pages.components.tables import as_file
 from pages.components.text import plain
 from pages.components.throttle import let_others_draw, waits
 from pages.components.widgets import chosen_models
@@ -51,6 +54,7 @@ def draw_kinds(looked: Selection, clustering: str, tables: Callable[[str, str, M
             on_click=lambda: address.update(group=[KIND]),
         )
         if stored.grouped:
+            _export(looked, clustering)
             with st.popover("Name them with a model", icon=":material/label:", type="tertiary", key="kinds-names"):
                 _names(looked, clustering)
 
@@ -66,6 +70,19 @@ def _offer(looked: Selection, by: Encoder) -> None:
             address.update(group=[kinds.facet(found.clustering)])
             st.rerun()
         st.info("There are no rows of cases to group.")
+
+
+def _export(looked: Selection, clustering: str) -> None:
+    with st.popover("Export", icon=":material/download:", type="tertiary", key="kinds-export"):
+        st.caption(
+            "The grouped rows, robots included: one per case or trial and parser. The column `kind` has the words of "
+            "the kind, and is empty for a row in no kind. The column `grouping` names the grouping, and the encoder "
+            "that made the sentence vectors."
+        )
+        for form in export.FORMATS:
+            as_file(partial(export.rows, looked, clustering), "kinds", form)
+        st.caption("All rows of the grouping, on the command line:")
+        st.code(f"{COMMAND} rows --kinds {clustering} -o kinds.csv", language="bash", wrap_lines=True)
 
 
 def _names(looked: Selection, clustering: str) -> None:

@@ -3,16 +3,21 @@
 import asyncio
 import json
 from collections.abc import Callable
+from pathlib import Path
 
+import pandas as pd
+import pytest
 from pytest import MonkeyPatch
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home
+from core.__main__ import main
 from core.journal import Journal
 from core.labs.ask.tasks import AskSpec
+from core.report import export
 from core.runs.engine import RunIO, RunRequest, execute
-from core.store.filters import KIND
-from core.store.listing import RowPlace
+from core.store.filters import KIND, Filter
+from core.store.listing import RowPlace, Selection
 from core.text import embed
 from tests.pages.conftest import in_address, staged, words
 
@@ -74,7 +79,9 @@ def test_robots_count_in_groups_only_if_asked_for(page: Callable[..., AppTest], 
     assert "groups-robots" not in [one.key for one in chosen.toggle]
 
 
-def test_kinds_are_made_of_vectors_and_part_of_the_address(page: Callable[..., AppTest]) -> None:
+def test_kinds_are_made_of_vectors_and_part_of_the_address_and_of_exports(
+    page: Callable[..., AppTest], tmp_path: Path
+) -> None:
     spec = AskSpec(model="control/fickle", dataset="world", limit=8, counterfactuals=3)
     with Journal(home.journals() / "run.jsonl", new=True) as written:
         request = RunRequest(entry.labs()["simulatability"], spec, "run")
@@ -90,6 +97,15 @@ def test_kinds_are_made_of_vectors_and_part_of_the_address(page: Callable[..., A
     assert not app.exception and facet.startswith(KIND) and len(facet) > len(KIND)
     kinds = app.dataframe[0].value
     kind = kinds["Kind"][0]
+    # The exported rows have the same kinds.
+    keys = {f"{form}-kinds" for form in export.FORMATS}
+    assert keys <= {one.key for one in app.get("download_button")} and facet.removeprefix(KIND) in app.code[0].value
+    shown = dict(zip(kinds["Kind"].replace("–", ""), kinds["Rows"], strict=True))
+    exported = export.rows(Selection(entry.keeper().store), facet)
+    counted = exported[exported["rules"] == "repaired"]["kind"].fillna("").value_counts()
+    assert dict(counted) == shown and set(exported["grouping"]) == {facet.removeprefix(KIND)}
+    of_kind = export.rows(Selection(entry.keeper().store, Filter(chosen={facet: (kind,)})))
+    assert set(of_kind["kind"]) == {kind} and len(of_kind) == 2 * kinds["Rows"][0]
     app = page("browse", **{facet: kind})
     assert f"Kind: {kind}" in words(app) and len(app.dataframe[0].value) == kinds["Rows"][0]
     # A list by meaning: of a text, and of a row.
@@ -107,6 +123,13 @@ def test_kinds_are_made_of_vectors_and_part_of_the_address(page: Callable[..., A
     assert app.query_params["columns"] == ["Outcome", "Instructive"]
     assert list(app.dataframe[0].value) == ["", "Outcome", "Instructive"]
     assert "harm" in app.dataframe[0].value["Instructive"][0]
+    # On the command line, which opens the index itself.
+    entry.keeper().close()
+    assert main(["rows", "--kinds", facet.removeprefix(KIND), "-o", str(tmp_path / "kinds.parquet")]) == 0
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "kinds.parquet")[list(exported)], exported)
+    with pytest.raises(SystemExit, match="2"):
+        main(["rows", "--kinds", "unknown", "-o", str(tmp_path / "none.csv")])
+    assert not (tmp_path / "none.csv").exists()
 
 
 def test_without_an_encoder_the_page_says_what_to_do(page: Callable[..., AppTest], monkeypatch: MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from core import entry
 from core.events import ModelAnswer, OnText, Request
 from core.journal import Journal
 from core.labs.ask.tasks import AskSpec
+from core.report import export
 from core.runs.engine import RunIO, RunRequest, execute
 from core.store import kinds, ranking, vectors
 from core.store.filters import Filter, from_query
@@ -107,6 +108,10 @@ def test_a_model_names_kinds_beside_their_words(selected: Selection) -> None:
     names = asyncio.run(kinds.ask(Namer(), examples))
     kinds.keep(selected.store, found.clustering, names, Namer.id)
     assert kinds.titles(selected, found.clustering) == names and set(names) == set(examples)
+    exported = export.rows(selected, found.clustering)
+    named = exported[exported["kind"].notna()]
+    assert list(named["kind_name"]) == [names[kind] for kind in named["kind"]] and 0 < len(named) < len(exported)
+    assert set(exported["grouping"]) == {f"{found.clustering[:12]}-{embed.encoder().name}"}
     assert all(name.startswith("About ") and len(name) <= kinds.LONGEST_NAME for name in names.values())
 
 

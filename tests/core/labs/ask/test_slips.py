@@ -133,7 +133,9 @@ def test_before_a_run_it_is_said_who_predicts_and_what_so_many_questions_can_sho
     told = lab.advance_note(
         AskSpec(question="Can a penguin fly?", model="openai/a", simulator="openai/b", counterfactuals=10)
     )
-    assert told.startswith("b predicts the answers. 10 questions are too few for a verdict: it takes ")
+    assert told.startswith(
+        "b predicts the answers. 10 questions are too few to show that an explanation helps: it takes "
+    )
     assert lab.advance_note(AskSpec(question="x?", model="openai/a")).startswith("a (the model itself) predicts")
     assert AskSpec(question="x?", model="openai/a").counterfactuals == SINGLE
     assert AskSpec(question="x?", model="local/a").counterfactuals == 10
