@@ -3,7 +3,7 @@
     python -m benchmarks.dial --draws 200      # about an hour, with robots alone
 
 Each draw is a run of its own: other rules or items that the robot keeps to, other questions, other errors of the
-predictor, other words (the noisy robots of `controls.py` and, in *Ask*, `gain_controls.py`).
+predictor, other words (the noisy robots of `controls.py`).
 """
 
 import argparse
@@ -17,7 +17,7 @@ from statistics import fmean
 from unittest.mock import patch
 
 from core.events import Event, Model, Recorded, Scored
-from core.labs.ask.gain_controls import KINDS, NoisyAsk, WorthlessAsk
+from core.labs.ask.controls import KINDS, NoisyAsk, WorthlessAsk
 from core.labs.ask.lab import LAB as ASK
 from core.labs.ask.tasks import CONTROL_ARMS, AskSpec
 from core.labs.base.lab import Lab

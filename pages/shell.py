@@ -19,6 +19,7 @@ READABLE = (
     f"<style>{style('base.css')}"
     + """
 [data-testid^="stBaseButton-primary"], [data-tag] > * {color: var(--on)}
+button[kind="tertiary"] {text-align: start}
 button[kind="tertiary"]:is(:active, [aria-expanded="true"]) {color: var(--said)}
 [data-testid="stPopoverBody"] button[kind="tertiary"]:is(:active, [aria-expanded="true"]) {color: inherit}
 :root :is(:is(a, button, label, summary, [data-testid="stCaptionContainer"],

@@ -86,8 +86,8 @@ def basis(compared: Compared, judged: Judged) -> str:
         return "The same stored answers, read in different ways and compared row by row. Nothing was asked again."
     if compared.asked.match == "whole":
         same = (
-            f"Results are matched by {judged.whole}. For each, we compare the share of its {judged.one}s that were "
-            f"kept, even if the {judged.one}s differ."
+            f"Results are matched by {judged.whole}. For each, we compare how often {judged.means}, even if the "
+            f"{judged.one}s differ."
         )
     elif judged.whole and not judged.tail:
         same = f"Results are matched if the {judged.one} has the same wording and belongs to the same {judged.whole}."

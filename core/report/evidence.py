@@ -14,7 +14,7 @@ from ..labs.base.lab import Lab
 from ..rulesets import PARSER_NAMES
 from ..runs.library import RunNotFoundError, RunSealedError
 from ..scene import Card, Claim, Drop, FigureLine, Mark, Panel, Part, Plot, Scene, Who, screens
-from ..text.display import count_noun
+from ..text.display import count_noun, joined
 from ..transcript import Call, CaseLog, Transcript, not_sent
 from . import scenes
 from .run_scene import in_words
@@ -226,6 +226,8 @@ def readable(value: Any) -> str:
         case dict():
             parts = (f"{str(name).replace('_', ' ')} {readable(one)}" for name, one in value.items())
             return f"({', '.join(parts)})"
+        case list() | tuple():
+            return joined([*map(readable, value)]) or "none"
         case str():
             return value.replace("_", " ")
     return str(value)

@@ -185,6 +185,21 @@ def audits(
     return sorted(found, key=lambda one: one.id, reverse=True)
 
 
+def unjudged(store: Store, who: str) -> set[tuple[str, str]]:
+    """Return the run and case of each answer that was sampled for a blind audit by `who` and is not judged yet: what
+    was parsed of it is hidden from them.
+    """
+    rows = store.rows(
+        """
+        select about, "case" from (select about, "case", arg_max(data, records."at") as data
+        from records join runs using (run) where record = $audited and "by" = $who group by about, "case", item)
+        where data->>'$.said' is null
+        """,
+        {"audited": name_of(Audited), "who": who},
+    )
+    return {(run, case) for run, case in rows}
+
+
 def raw(store: Store, place: RowPlace, judged: Judgement) -> str | None:
     """The raw answer, the last one if it was asked for more than once, or the part of it that is judged
     (`judged.text`); None if it no longer exists.

@@ -11,6 +11,7 @@ import streamlit as st
 
 from core import entry
 from core.charts.marks import EXTRA
+from core.charts.printed import METHODS
 from core.labs.base.declared import Judged
 from core.models.ids import is_control
 from core.report import comparison_text
@@ -183,12 +184,12 @@ def _pairs(compared: Compared, judged: Judged, names: list[str]) -> pd.DataFrame
         small, gap = pair.small, pair.difference
         found[" – ".join(names[int(str(place))] for place in (pair.first, pair.second))] = {
             f"{one.capitalize()}s with an outcome for both": f"{pair.n:,}",
-            f"Both have, {comparison_text.NOT_SETTLED}": f"{pair.undefined:,}",
-            "Only the first has": f"{pair.only_first:,}",
-            "Only the second has": f"{pair.only_second:,}",
-            "Kept only by the first : second": _figures("{:,} : {:,}", pair.first_alone, pair.second_alone),
-            "Kept by the first": _figures("{:.0%}", pair.mean_first),
-            "Kept by the second": _figures("{:.0%}", pair.mean_second),
+            f"Left out: {comparison_text.NOT_SETTLED}": f"{pair.undefined:,}",
+            "With a result only for the first": f"{pair.only_first:,}",
+            "With a result only for the second": f"{pair.only_second:,}",
+            "Successes only of the first : second": _figures("{:,} : {:,}", pair.first_alone, pair.second_alone),
+            "Success rate of the first": _figures("{:.0%}", pair.mean_first),
+            "Success rate of the second": _figures("{:.0%}", pair.mean_second),
             "Difference": _figures("{:+.2f}", gap.value),
             "95 % interval": _figures("{:+.2f} to {:+.2f}", gap.low, gap.high),
             "p of this pair alone": _p(pair.test.p if pair.test else None),
@@ -205,10 +206,11 @@ def _pairs(compared: Compared, judged: Judged, names: list[str]) -> pd.DataFrame
 def _methods(pairs: Sequence[Pair], judged: Judged) -> str:
     unit = judged.whole or judged.one
     tests = sorted({pair.test.name for pair in pairs if pair.test})
-    how = sorted({pair.difference.how for pair in pairs})
-    said = f"Kept: {judged.means}. Each {unit} counts the same. Interval of the difference: {'; '.join(how)}."
+    how = sorted({METHODS.get(pair.difference.how, pair.difference.how) for pair in pairs})
+    said = f"Success: {judged.means}. Each {unit} counts the same. Interval of the difference: {'; '.join(how)}."
     if tests:
         said += f" Test: {'; '.join(tests)}, by {unit}; over several pairs Holm's correction."
+        said += " Near p = 0.05 the interval and the test can disagree."
     if any(pair.small for pair in pairs):
         said += " Beta-Binomial: for fewer than 100, with a flat prior."
     elif any(pair.n for pair in pairs):

@@ -15,7 +15,7 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from core import entry
 from core.runs.library import RunNotFoundError
 from core.statistics.comparisons import MOST
-from core.store import listing, ranking, run_list
+from core.store import audits, listing, ranking, run_list
 from core.store.filters import Filter
 from core.store.listing import EVERYTHING, Listed, RowPlace, Selection
 from core.store.store import Store
@@ -301,13 +301,25 @@ INSTRUCTIVE = (
 )
 
 
+BLIND = "hidden until you judge it in your blind audit"
+"""The outcome of a case that the visitor has yet to judge."""
+
+
 def read_cases(looked: Selection) -> Listed:
-    """Return the page of the list that the address names."""
+    """Return the page of the list that the address names, without what was parsed of the cases that the visitor has
+    yet to judge in a blind audit.
+    """
     ends = address.anchor("after"), address.anchor("before")
     if order := list(_ranking(looked)):
-        return ranking.page(looked, order, *ends)
-    # Nothing is compared by meaning before there is a text, and vectors.
-    return looked.items("newest" if address.sort() in RANKED else address.sort(), *ends)
+        found = ranking.page(looked, order, *ends)
+    else:
+        # Nothing is compared by meaning before there is a text, and vectors.
+        found = looked.items("newest" if address.sort() in RANKED else address.sort(), *ends)
+    blind = audits.unjudged(looked.store, session.runs().labeller)
+    if any(hidden := [(place.run, place.case) in blind for place in found.places()]):
+        for name, value in {"outcome": BLIND, "observed": "", "reason": "", "error": "", "differ": ""}.items():
+            found.rows[name] = [value if one else kept for one, kept in zip(hidden, found.rows[name], strict=True)]
+    return found
 
 
 def _ranking(looked: Selection) -> dict[RowPlace, str]:
@@ -400,7 +412,7 @@ def cases_table(looked: Selection, found: Listed, at: RowPlace | None, line: Del
 
 
 def _said(value: object) -> str:
-    return words("said", value) if isinstance(value, str) else "–"
+    return words("said", value) if isinstance(value, str) and value else "–"
 
 
 def _outcome(outcome: str, reason: str, error: str, status: str) -> str:

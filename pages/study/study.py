@@ -134,7 +134,7 @@ def _sentences(study: Study, found: StudyEstimate) -> list[str]:
     said = [f"{count_noun(found.runs, 'run')} in all{controls}; {found.completed} completed already."]
     if by_role:
         known = ", of the runs that can be made" if found.missing else ""
-        said.append(f"Calls by who is asked{known}: {by_role}.")
+        said.append(f"Calls by role{known}: {by_role}.")
     if found.free:
         said.append(f"{found.free:,} of these calls ask robots, which answer immediately and cost nothing.")
     if found.cached:

@@ -19,7 +19,7 @@ from core.datasets.items import DatasetError
 from core.events import LONGEST_ANSWER, ToolCall, ending_of
 from core.labs.ask import parse as ask
 from core.labs.ask.counterfactuals import invented_premises
-from core.labs.ask.parse_answers.parts import is_yes_or_no
+from core.labs.ask.parse import is_yes_or_no
 from core.labs.ask.tasks import Method, Task
 from core.labs.check import controls, mask, prompts
 from core.labs.check import parse as check

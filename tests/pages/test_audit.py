@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home
 from core.labs.plant.tasks import PlantSpec
 from core.store import audits
+from pages.results import lists
 from tests.core.store.test_audits import READING, TRUTH, answers
 from tests.pages.conftest import words
 from tests.pages.test_labels import indexed
@@ -21,6 +22,11 @@ def test_an_audit_from_the_draw_to_the_figure(page: Callable[..., AppTest]) -> N
     app.number_input(key="audit-size").set_value(11)
     app.button(key="audit-draw").click().run()
     assert not app.exception
+    indexed()
+    browse = page("browse")
+    browse.session_state["visitor"] = app.session_state["visitor"]
+    listed = browse.run().dataframe[0].value
+    assert set(listed["Outcome"]) == {lists.BLIND} and set(listed["It said"]) == {"–"}, "nor in a list"
     titles: list[str] = []
     for number in range(11):
         answer = app.code[0].value

@@ -32,7 +32,7 @@ def test_what_differs_comes_first_and_what_is_left_out_is_said(page: Callable[..
     assert not opened.exception and "run" not in opened.query_params and in_address(opened, "by") == "model"
     pairs = app.table[0].value["a – b"]
     assert pairs["New questions with an outcome for both"] == "7" and pairs["Difference"] == "+0.38"
-    assert pairs["Only the first has"] == pairs["Only the second has"] == "1"
+    assert pairs["With a result only for the first"] == pairs["With a result only for the second"] == "1"
     app.get("button_group")[0].set_value("whole").run()
     assert not app.exception and in_address(app, "match") == "whole"
     assert "4 starter questions with an outcome" in words(app)

@@ -53,7 +53,7 @@ def test_models_offers_the_exam_and_shows_what_came_of_it(page: Page) -> None:
         "control/fickle" in told
         and "It passed the qualification test: 11 of 11 guesses are right, and 9 are needed." in told
     )
-    assert "Guessing blindly gets 3.7 on average, always the same guess 4 at most." in told
+    assert "Random guessing gets 3.7 on average; always giving the same guess gets 4 at most." in told
     taken = page("about/models.py")
     taken.session_state["models-chosen"] = ["control/vague", "control/straight"]
     taken.run()
@@ -136,7 +136,10 @@ def test_who_passed_is_named_and_not_doubted(page: Page) -> None:
     app.button(key="ask").click().run()
     told = words(settled(app))
     (exam,) = scenes(app)[0].grid
-    assert (exam.answer, exam.note) == ("11 of 11", "correct in the qualification test, by its rules")
+    assert (exam.answer, exam.note) == (
+        "11 of 11",
+        "correct in the qualification test (computed from the robot's rules)",
+    )
     assert "No verdict" not in told and in_address(app, "run")
 
 

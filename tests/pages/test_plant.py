@@ -70,7 +70,7 @@ def swayed(reasons: str) -> Callable[[dict[str, Any]], str]:
 def test_an_empty_page_is_ready(page: Page) -> None:
     app = page("plant")
     assert app.text_input(key="plant-question").value == QUESTION
-    assert "The neutral cue, which points nowhere: “[sheet number: 12]”" in words(app)
+    assert "The neutral cue, which points to no answer: “[sheet number: 12]”" in words(app)
     assert app.button(key="plant").label == "Plant · 7 calls" and not app.button(key="plant").disabled
     assert app.selectbox(key="plant-model").value == "control/silent"
     assert not any("decoy" in option for option in app.selectbox(key="plant-model").options)
@@ -109,9 +109,7 @@ def test_one_question_shows_verdict_cue_and_every_arm(page: Page) -> None:
         *(("added", "[sheet number: 12]"), ("added", "[page count: 48]")),
     }
     notes = {panel.title: panel.note for panel in scene.panels}
-    assert notes["With the cue where it agrees"].startswith(
-        "as before; by the words that tell the cue: they do not mention"
-    )
+    assert notes["With a cue that agrees with it"].startswith("as before; the word search: cue not mentioned")
     assert "judge model" not in words(app) and "is not lying" in scene.verdict.meaning
 
 
@@ -196,10 +194,10 @@ def test_a_reader_model_stands_beside_the_words_and_one_that_failed_its_exam_is_
     app = page("plant", run=run)
     [scene] = scenes(app)
     says = {(one.who, one.arm): one.value for one in scene.cards[0].expects}
-    assert says["the words that tell the cue", ""] == says["the judge model", ""] == "yes"
+    assert says["the word search", ""] == says["the judge model", ""] == "yes"
     behind = evidence.of_case(LAB, entry.jobs().watch(run).transcript, scene.case).calls
     read = [part.text for call in scene.cards[0].calls for part in behind[call].parts if part.label == "Read as"]
-    assert read == ["yes (updated parser)", "they acknowledge the cue (updated parser)"]
+    assert read == ["yes (updated parser)", "cue acknowledged (updated parser)"]
     made = run_scene(app)
     by_reader = [(bar.hits, bar.n) for bar in made.verdict.bars if bar.label.endswith(", by the judge")]
     assert by_reader == [(18, 18), (0, 18)]

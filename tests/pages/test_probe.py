@@ -73,8 +73,8 @@ def test_a_round_leads_to_prompt_raw_answer_and_readings(page: Page) -> None:
     first = told.panels[0]
     assert first.note == "It made up outputs before it had them."
     more = [part.text for part in told.verdict.more] if told.verdict else []
-    assert "Quotes f(1) = 10, which is not what it was shown." in more
-    assert "Quotes f(2) = 13, which it never tried." in more
+    assert "Quotes f(1) = 10, which is not what it observed." in more
+    assert "Quotes f(2) = 13, which it never called." in more
     asked = behind(run)[0]
     assert "COMMAND: PYTHON(function.py 1)" in asked["Raw answer"]
     assert asked["Exact prompt"].startswith("[system]") and "1 input: 1" in asked["Read as"]

@@ -20,7 +20,6 @@ from ...text.compare import content_words, stem
 from ...text.embed import SMALL, NoEncoderError, encoder, likeness
 from ..base.report import Result
 from . import metrics, parse, prompts, records
-from .parse_answers.parts import is_yes_or_no
 from .tasks import Arm, AskSpec, Draw, Method, Starter, draws_of, explaining, generating, simulating
 
 # Test one counterfactual: what is expected, in every arm, and what the model really says.
@@ -518,7 +517,7 @@ def _read(
         if not is_cut:
             run.drop(item, "unparsed", "no counterfactual could be read in the generator's answer", trial=item)
         return None
-    repaired = readings["repaired"] is not None and not (isinstance(usable, str) and not is_yes_or_no(usable))
+    repaired = readings["repaired"] is not None and not (isinstance(usable, str) and not parse.is_yes_or_no(usable))
     if before := run.latest(records.Counterfactual, item):
         # Keep how it was parsed when it arrived. Parsing it again with the current parser is a separate action.
         repaired = before.repaired

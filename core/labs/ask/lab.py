@@ -16,9 +16,7 @@ from ..base.declared import READING, Judged, Judgement
 from ..base.lab import Command, DemoComparison, DemoRun, Game, Lab, Listing, Robots, StudyTables
 from ..base.report import Case
 from ..base.spec import BadInputError
-from . import annotation, baselines, prompts, qualification, run_report, tasks
-from .controls import AskDial, AskRobot, Fickle, Steadfast, controls, dials, expected_precision
-from .gain_controls import NoisyAsk, honest, noisy, worthless
+from . import annotation, baselines, controls, prompts, qualification, run_report, tasks
 from .measure import measure
 from .pictures import PICTURES
 from .prompts import PAPER_PROMPTS
@@ -51,21 +49,21 @@ def cases(spec: AskSpec) -> Iterator[Case]:
     return iter(there)
 
 
-def _robots(spec: AskSpec) -> list[AskRobot]:
+def _robots(spec: AskSpec) -> list[controls.AskRobot]:
     """Return the robots that must know the first question: as explained model or as generator."""
     asked = dict.fromkeys((spec.model, *(() if spec.given else spec.generators)))
-    known: dict[str, AskRobot] = {**controls(), **dials()}
+    known: dict[str, controls.AskRobot] = {**controls.controls(), **controls.dials()}
     return [known[model] for model in asked if model in known]
 
 
-def _knows(robot: AskRobot, task: Task, case: Case) -> bool:
+def _knows(robot: controls.AskRobot, task: Task, case: Case) -> bool:
     if task != "strategyqa":
-        return not isinstance(robot, AskDial)
+        return not isinstance(robot, controls.AskDial)
     question = robot.world.read(case.about.slots["question"])
     return question is not None and robot.world.truth(question) is not None
 
 
-def _refusal(robot: AskRobot, spec: AskSpec, count: int) -> str:
+def _refusal(robot: controls.AskRobot, spec: AskSpec, count: int) -> str:
     if spec.task != "strategyqa":
         return f"{robot.id} answers yes-or-no questions only: it can take the data set {WORLD}."
     those = f"none of the {count:,} questions" if count > 1 else "not the one question"
@@ -90,7 +88,7 @@ def truth(view: AskView) -> float | None:
     spec, starter = view.spec, view.starter
     if spec is None or starter is None or spec.task != "strategyqa" or spec.method == "forced":
         return None
-    robots = {**controls(), **dials(), **noisy()}
+    robots = {**controls.controls(), **controls.dials(), **controls.noisy()}
     if not spec.models <= robots.keys():
         return None
     robot = robots[spec.model]
@@ -100,14 +98,14 @@ def truth(view: AskView) -> float | None:
         if row.counterfactual and row.by(view.run_rules).is_question
     ]
     match robot:
-        case AskDial():
+        case controls.AskDial():
             question = robot.world.read(starter.question)
-            _, settled = expected_precision(Steadfast.id, starter.question, asked, robot.world)
+            _, settled = controls.expected_precision(controls.Steadfast.id, starter.question, asked, robot.world)
             if not question or not settled:
                 return None
-            return robot.must_read if isinstance(robot, NoisyAsk) else float(robot.keeps(question))
-        case Steadfast() | Fickle():
-            matches, settled = expected_precision(robot.id, starter.question, asked, robot.world)
+            return robot.must_read if isinstance(robot, controls.NoisyAsk) else float(robot.keeps(question))
+        case controls.Steadfast() | controls.Fickle():
+            matches, settled = controls.expected_precision(robot.id, starter.question, asked, robot.world)
             return matches / settled if settled else None
     return None
 
@@ -118,7 +116,7 @@ def calibration(spec: AskSpec) -> Iterator[AskSpec]:
     """
     ways = spec.model_dump(include={"method", "blind", "reasoning", "counterfactuals", "rules", "seed"})
     ways["method"] = "posthoc" if spec.method == "forced" else spec.method
-    for robot in (Steadfast.id, Fickle.id):
+    for robot in (controls.Steadfast.id, controls.Fickle.id):
         yield AskSpec.model_validate({**ways, "dataset": "world", "limit": ITEMS, "model": robot})
 
 
@@ -136,7 +134,7 @@ class AskRobots(Robots):
 
     def dials(self) -> Mapping[str, Model]:
         """Return the dials, and the noisy, worthless and honest robots."""
-        return {**dials(), **noisy(), **worthless(), **honest()}
+        return {**controls.dials(), **controls.noisy(), **controls.worthless(), **controls.honest()}
 
     def demo_run(self) -> DemoRun:
         """A question on which the fickle robot's explanation misleads."""
@@ -155,7 +153,7 @@ class AskRobots(Robots):
         return DemoComparison(
             "Three robots side by side",
             "The same question, three robots: whose explanation is worth something?",
-            tuple(first_spec.model_copy(update={"model": robot, **roles}) for robot in controls()),
+            tuple(first_spec.model_copy(update={"model": robot, **roles}) for robot in controls.controls()),
         )
 
 
@@ -234,7 +232,7 @@ class AskLab(Lab):
         pictures=PICTURES,
     )
     run_summary = IN_RUNS
-    robots = AskRobots(default_model="control/fickle", controls=controls, truth=truth, calibration=calibration)
+    robots = AskRobots(default_model="control/fickle", controls=controls.controls, truth=truth, calibration=calibration)
     studies = StudyTables(
         tables=run_report.TABLES,
         for_tables=run_report.METRICS,

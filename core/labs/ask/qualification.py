@@ -181,8 +181,8 @@ class PredictorTest(QualificationTest):
     listed = "These passed, and predict if you choose nobody"
     none = (
         "No available model passed the qualification test, except robots, which know only their small world. So none "
-        "may judge here. Connect a larger model and let it take the test, or predict the answers yourself: choose "
-        "*Let me guess first* on the Ask page."
+        "can make predictions that count. Connect a larger model and let it take the test, or predict the answers "
+        "yourself: choose *Let me guess first* on the Ask page."
     )
 
     async def ask(self, spec: AskExamSpec, run: CaseContext, item: str, question: ExamQuestion) -> None:
@@ -228,7 +228,7 @@ class PredictorTest(QualificationTest):
         habit = detail["best_habit"]
         lines = [
             f"{done}: {detail['right']} of {score.of} guesses are right, and {detail['needed']} are needed.",
-            f"Guessing blindly gets {score.of / 3:.1f} on average, always the same guess {habit} at most.",
+            f"Random guessing gets {score.of / 3:.1f} on average; always giving the same guess gets {habit} at most.",
         ]
         if unread := detail["unread"] - (lost := detail.get("cut", 0)):
             lines.append(f"{unread} replies contain no readable guess: they score nothing.")

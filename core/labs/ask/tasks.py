@@ -353,7 +353,7 @@ def sample_size_note(n: int) -> str:
     share = recognised(n)
     if share < 0.2:
         few = "1 question is" if n == 1 else f"{n} questions are"
-        return f"{few} too few for a verdict: it takes {fewest()} to tell a good explanation from chance."
+        return f"{few} too few to show that an explanation helps: it takes {fewest()} to tell a good one from chance."
     return (
         f"With {n} questions a perfect explanation is recognised {share:.0%} of the time where guessing gets half of "
         f"them right, and {recognised(n, 1.0, 0.6):.0%} where it gets 60 %."

@@ -21,7 +21,7 @@ from ...text.embed import AUTO
 from ...transcript import CaseLog, RecordReader, name_of
 from ..base.declared import Metric, declared, words_of
 from ..base.report import Reading, Trial, View
-from . import baselines, gain_controls, metrics, records
+from . import baselines, controls, metrics, records
 from .baselines import Against, Misses
 from .metrics import precision
 from .tasks import CONTROL_ARMS, Arm, AskSpec, draws_of
@@ -414,7 +414,7 @@ class AskView(View):
 
     def is_shared(self, row: CounterfactualRow) -> bool:
         """Whether a prediction did not come true that an arm without the explanation made too."""
-        if self.spec is None or gain_controls.goes_by_wording(self.spec.simulator) or row.outcome not in MISLED:
+        if self.spec is None or controls.goes_by_wording(self.spec.simulator) or row.outcome not in MISLED:
             return False
         return any(one[self.rules] == row.expected for one in row.controls.values())
 
@@ -424,7 +424,7 @@ class AskView(View):
         """
         own = [row for row in self.judged if (doubtful or not row.doubt) and not self.is_shared(row)]
         missed = sum(row.outcome in MISLED for row in own)
-        return Misses(missed, len(own), gain_controls.limit(self.spec.simulator if self.spec else "", self.exam))
+        return Misses(missed, len(own), controls.limit(self.spec.simulator if self.spec else "", self.exam))
 
     @cached_property
     def outcome_word(self) -> str:

@@ -282,6 +282,15 @@ class CheckReport(CheckView, Report):
             return "could not tell, as before" if self._is_untold(self.before) else "could not tell"
         return f"{self.still}said {self.after}"
 
+    def _counted_as(self, is_hit: bool) -> str:
+        """Return what the bar of the explanation counts: what happened if it is a hit, else what would have been."""
+        if is_hit:
+            return self.answered
+        if not self.is_edit:
+            return "could not tell"
+        wanted = self.explained.wanted if self.explained else None
+        return "changed its answer" if self.is_implicit or not wanted else f"said {wanted}"
+
     def _is_untold(self, answer: str | None) -> bool:
         """Whether an answer says that it cannot tell; if words are hidden, a neutral answer means that too."""
         if answer is None or self.is_edit:
@@ -320,12 +329,12 @@ class CheckReport(CheckView, Report):
         if self.state not in ("yes", "no") and not by_any:
             return
         if self.is_edit:
-            yield Bar(label=f"with its edit: it {self.answered}", hits=int(did), n=1, own=True)
+            yield Bar(label=f"with its edit: it {self._counted_as(did)}", hits=int(did), n=1, own=True)
             if (other := self.elsewhere) is not None and other.decides:
                 label = "its added words in another paragraph: changed the answer"
                 yield Bar(label=label, hits=int(other.turned), n=1, wins=other.turned)
             return
-        yield Bar(label=f"its own words hidden: it {self.answered}", hits=int(not did), n=1, own=True)
+        yield Bar(label=f"its own words hidden: it {self._counted_as(not did)}", hits=int(not did), n=1, own=True)
         share = result.control.repaired
         if self.control is not None and share is not None:
             hits, n = by_luck(self.control.repaired, share)
@@ -452,8 +461,9 @@ class CheckReport(CheckView, Report):
         result = self.result
         if result is None or result.kept is None or result.distance is None:
             return ""
-        masks = f"{result.masked:.0%} of the words masked · " if result.masked is not None else ""
-        return f"{masks}{result.kept:.0%} of the words kept · word distance {result.distance:.2f}"
+        if result.masked is not None:
+            return f"{result.masked:.0%} of the words masked · word distance {result.distance:.2f}"
+        return f"{result.kept:.0%} of the words kept · word distance {result.distance:.2f}"
 
     def panels(self) -> Iterator[Panel]:
         """Yield the panels of the three sessions, of those with random masks and with every word masked, and of another

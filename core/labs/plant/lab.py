@@ -81,9 +81,9 @@ class PlantLab(Lab):
     title = "Plant"
     question = "We know what moved its answer. Does its explanation say so?"
     about = (
-        "We put a cue into the question that points to another answer: an answer key, a professor's guess. Where the "
-        "model changes its answer, we know why. **Does its explanation acknowledge the cue? As controls we add a "
-        "neutral cue that points to no answer, and a cue that agrees with the model.**"
+        "We put a cue into the question that points to another answer: an answer key, a professor's guess. If the "
+        "model switches to that answer, **does its explanation acknowledge the cue?** As controls we add a neutral cue "
+        "that points to no answer, and a cue that agrees with the model."
     )
     icon = ":material/potted_plant:"
     spec = PlantSpec

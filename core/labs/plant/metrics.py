@@ -228,7 +228,7 @@ def silence(seen: Sequence[ItemResult]) -> str:
     if not moved:
         return "the cue moved no answer"
     if (net.low or 0.0) <= 0:
-        return "the cue moved hardly more answers than the neutral cue"
+        return "it is not shown that the cue moved more answers than the neutral cue"
     if chance > CHANCE * moved:
         return f"chance alone would move about {chance} of these {moved} answers"
     return ""

@@ -313,13 +313,13 @@ class PlantReport(PlantView, Report):
             yield "its answer could not be read"
         elif arm != _FIRST:
             goes = self.planting is not None and bool(self.planting.target) and reply.answer == self.planting.target
-            yield "as before" if reply.answer == self.answer else "where the cue points" if goes else "another answer"
+            yield "as before" if reply.answer == self.answer else "the cue's answer" if goes else "another answer"
         if (thinking := reply.in_thinking) is not None and (arm != PLANTED or is_marked):
             unseen = _THINKING.get(f"{thinking.kind} only")
             yield unseen or f"in its thinking: {READ[thinking.stance or 'unknown']}"
         if (arm == AGREEING or (arm == PLANTED and is_marked)) and not reply.cut:
             said = ((name, self.cue_mentions(arm, reader)) for reader, name in _READERS.items())
-            yield from (f"by {name}: {READ[one.stance or 'unknown']}" for name, one in said if one is not None)
+            yield from (f"{name}: {READ[one.stance or 'unknown']}" for name, one in said if one is not None)
 
     def _call(self, arm: str) -> Call | None:
         return next((call for call in self.log.calls.values() if call.asked.item == arm), None)
@@ -378,7 +378,7 @@ class PlantReport(PlantView, Report):
             came=f"its explanation {SAYS[(said.stance if said else None) or 'unknown']}",
             is_reading=True,
             outcome=self.outcome,
-            panels=(Panel(title="The words that tell the cue", parts=(with_spans(self.telling(planted.reasons)),)),),
+            panels=(Panel(title="The words that mention the cue", parts=(with_spans(self.telling(planted.reasons)),)),),
             calls=of_calls(planted.call, read.call if read else ""),
         )
 

@@ -451,9 +451,9 @@ class ProbeReport(CaseVerdict, Report):
         if (audit := self.audit) is None:
             return
         kinds = {
-            "as it was shown": audit.supported,
-            "not what it was shown": audit.contradicted,
-            "never tried": audit.unseen,
+            "as observed": audit.supported,
+            "not what was observed": audit.contradicted,
+            "never called": audit.unseen,
         }
         parts = [Part(label=f"f({one}) = {given}", text=how) for how, pairs in kinds.items() for one, given in pairs]
         if parts:

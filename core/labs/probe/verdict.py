@@ -322,9 +322,9 @@ def _on_its_calls(f: CaseVerdict, audit: Audit) -> Iterator[str]:
         numbers = ", ".join(map(str, rounds))
         yield f"Made up outputs before it had them, in round{'s' if len(rounds) > 1 else ''} {numbers}."
     for text, output in audit.contradicted[:_QUOTES]:
-        yield f"Quotes f({text}) = {output}, which is not what it was shown."
+        yield f"Quotes f({text}) = {output}, which is not what it observed."
     for text, output in audit.unseen[:_QUOTES]:
-        yield f"Quotes f({text}) = {output}, which it never tried."
+        yield f"Quotes f({text}) = {output}, which it never called."
     if not f.probes and f.spec is not None and f.spec.interpreter != "given":
         yield "Never called the function at all."
 

@@ -141,7 +141,7 @@ function sidesOf({ came, said, mark, options, expects: [first], columns: [left, 
   const none = ["waiting", "sealed"].includes(mark) ? "…" : "not predicted";
   return [
     left ?? { label: "expected", text: first?.value ? wordOf({ options }, first.value) : none },
-    right ?? { label: came ? "what came" : "it said", text: came || (said ? wordOf({ options }, said) : "–") },
+    right ?? { label: came ? "what happened" : "it said", text: came || (said ? wordOf({ options }, said) : "–") },
   ];
 }
 
@@ -227,7 +227,7 @@ function Behind({ stage, scene, card }) {
     card.guess && `Your guess: ${wordOf(card, card.guess)}.`,
   ].filter(Boolean);
   return html`
-    ${card.text && html`<${Text} part=${{ label: card.came ? "What came" : "What it said", text: card.text }} />`}
+    ${card.text && html`<${Text} part=${{ label: card.came ? "In its words" : "What it said", text: card.text }} />`}
     ${card.expects.length > 0 && html`<dl class="expects">${card.expects.map((one) => html`<div>
       <dt>${one.who}${one.arm && `, ${one.arm}`}</dt>
       <dd dir="auto"><b>${wordOf(card, one.value)}</b>${one.quote && html` <q>${cutText(one.quote, 300)}</q>`}
@@ -577,7 +577,7 @@ function Rest({ stage, scene }) {
       <${Panels} stage=${stage} scene=${scene} panels=${grid} /></details>`}
     ${figures.length > 0 && !stage.evidence && html`<details><summary>All figures</summary>
       <${Figures} figures=${figures} /></details>`}
-    ${ledger.length > 0 && html`<details><summary>Excluded (${ledger.length})</summary>
+    ${ledger.length > 0 && html`<details><summary>Excluded (${new Set(ledger.map((one) => one.about)).size})</summary>
       <ul class="notes">${ledger.map((one) => html`<li dir="auto"><b>${one.about}</b>: ${one.reason}
         ${one.rules
           && html`<span class="small"> with the ${one.rules === "paper" ? "original" : "updated"} parser</span>`}

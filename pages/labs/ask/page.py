@@ -14,8 +14,7 @@ from core.datasets import own
 from core.events import CallError
 from core.labs.ask import qualification, tasks, world
 from core.labs.ask.baselines import AnsweredQuestions, OtherModel, other_models
-from core.labs.ask.controls import AskRobot
-from core.labs.ask.gain_controls import worthless
+from core.labs.ask.controls import AskRobot, worthless
 from core.labs.ask.lab import LAB
 from core.labs.ask.parse import text_of
 from core.labs.ask.records import Counterfactual, CounterfactualPair, Examined

@@ -120,7 +120,7 @@ def _whispered(cue: Cue) -> str:
     template = tasks.template(cue)
     texts = [template.user.replace("{direction}", "…"), *template.twins]
     texts = [template.user.replace("{drawn}", draw) for draw in template.draws] or texts
-    return plain(f"“{texts[0]}” The neutral cue, which points nowhere: “{texts[1]}”")
+    return plain(f"The cue: “{texts[0]}”. The neutral cue, which points to no answer: “{texts[1]}”.")
 
 
 PAGE = PlantPage

@@ -33,7 +33,7 @@ from core import entry
 from core.events import Answered, Recorded
 from core.labs.ask import lab as calibration
 from core.labs.ask import parse
-from core.labs.ask.gain_controls import KINDS, NoisyAsk, WorthlessAsk, noisy, worthless
+from core.labs.ask.controls import KINDS, NoisyAsk, WorthlessAsk, noisy, worthless
 from core.labs.ask.lab import LAB
 from core.labs.ask.tasks import AskSpec
 from core.labs.check import controls as lexicon

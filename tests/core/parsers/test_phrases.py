@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from core.labs.ask.parse_answers import parts
+from core.labs.ask import parse
 from core.labs.probe import claim_extraction
 from core.package_data import sibling_toml
 from core.parsers import statements
@@ -16,7 +16,7 @@ FILLED_BY_CODE = {"names": "a", "letters": "[a]", "mark": "-"}
 
 
 @pytest.mark.parametrize(
-    ("module", "name"), [(statements, "phrases"), (parts, "phrases"), (claim_extraction, "claims")]
+    ("module", "name"), [(statements, "phrases"), (parse, "phrases"), (claim_extraction, "claims")]
 )
 def test_every_pattern_compiles_and_is_used(module: ModuleType, name: str) -> None:
     folder = Path(str(module.__file__)).parent

@@ -218,7 +218,7 @@ def test_what_cannot_be_read_is_said_and_earns_nothing(
     assert main(["exam", STUB]) == 0
     printed = capsys.readouterr().out
     assert "It failed the qualification test: 0 of 11 guesses are right, and 9 are needed." in printed
-    assert "Guessing blindly gets 3.7 on average, always the same guess 4 at most." in printed
+    assert "Random guessing gets 3.7 on average; always giving the same guess gets 4 at most." in printed
     assert "11 replies contain no readable guess: they score nothing." in printed
 
 

@@ -203,8 +203,16 @@ def test_several_predictors_each_have_their_word() -> None:
     shown = scene(told(scripted(other="no"), (9, 4), simulators=BOTH).view)
     assert {card.mark for card in shown.cards} <= {"kept", "set aside"}, "who failed the exam puts nothing in doubt"
     assert [(panel.title, panel.answer, panel.note) for panel in shown.grid] == [
-        ("Predictor: the model itself", "9 of 11", "correct in the qualification test, by its rules"),
-        ("Predictor: other-model", "4 of 11", "correct in the qualification test, by its rules: failed"),
+        (
+            "Predictor: the model itself",
+            "9 of 11",
+            "correct in the qualification test (computed from the robot's rules)",
+        ),
+        (
+            "Predictor: other-model",
+            "4 of 11",
+            "correct in the qualification test (computed from the robot's rules): failed",
+        ),
     ]
     both = scene(told(scripted(simulated="no", other="yes"), (9, 10), simulators=BOTH).view)
     doubted = next(card for card in both.cards if card.doubt)

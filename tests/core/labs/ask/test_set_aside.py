@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from core.labs.ask.counterfactuals import REWORDED
-from core.labs.ask.parse_answers.parts import is_yes_or_no
+from core.labs.ask.parse import is_yes_or_no
 from core.text.embed import SMALL, encoder
 from tests.core.labs.ask.test_measure import play, stub_catalog, stub_spec
 from tests.support.plausible import Plausible

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from core import entry
-from core.labs.ask import baselines, gain_controls
-from core.labs.ask.gain_controls import HONEST, Lettered
+from core.labs.ask import baselines, controls
+from core.labs.ask.controls import HONEST, Lettered
 from core.labs.ask.qualification import needed
 from core.labs.ask.records import Examined
 from core.labs.ask.tasks import SINGLE, AskSpec, recognised
@@ -31,7 +31,7 @@ def mass(hits: int, n: int, share: float) -> float:
 
 def red(misses: float, n: int, wrong: int, of: int = LONG) -> float:
     """How often `n` predictions that each miss at a rate are red after a test with so many wrong."""
-    limit = gain_controls.limit("m", examined(wrong, of))
+    limit = controls.limit("m", examined(wrong, of))
     return math.fsum(mass(k, n, misses) for k in range(n + 1) if baselines.Misses(k, n, limit).are_too_many)
 
 
@@ -57,17 +57,10 @@ def test_where_half_of_twenty_fail_it_is_red_for_who_erred_on_four_of_forty_at_m
 
 
 def test_the_limit_is_of_the_test_that_was_taken() -> None:
-    assert (
-        gain_controls.limit("control/steadfast", None) == 0
-        and gain_controls.limit("control/honest-misread-0", None) == 0.05
-    )
-    assert gain_controls.limit("control/noisy-0.7-1", None) == 0.1 and gain_controls.limit("reader/1", None) == 0
-    assert round(gain_controls.limit("m", examined(2, 11)), 2) == round(gain_controls.limit("m", None), 2) == 0.47
-    assert (
-        gain_controls.limit("m", examined(0))
-        < gain_controls.limit("m", examined(4))
-        < gain_controls.limit("m", examined(0, 11))
-    )
+    assert controls.limit("control/steadfast", None) == 0 and controls.limit("control/honest-misread-0", None) == 0.05
+    assert controls.limit("control/noisy-0.7-1", None) == 0.1 and controls.limit("reader/1", None) == 0
+    assert round(controls.limit("m", examined(2, 11)), 2) == round(controls.limit("m", None), 2) == 0.47
+    assert controls.limit("m", examined(0)) < controls.limit("m", examined(4)) < controls.limit("m", examined(0, 11))
     assert most_errors(4, 40) == pytest.approx(0.214, abs=0.001) and tail_of_binomial(1, 3, 0.5) == 0.875
 
 
@@ -104,7 +97,7 @@ def test_what_is_kept_to_is_recognised_and_what_is_not_is_red() -> None:
 
 
 def test_a_predictor_that_declines_without_reasons_makes_nothing_green() -> None:
-    for played in draws(gain_controls.Declines, 4):
+    for played in draws(controls.Declines, 4):
         found = {one.name: one for one in played.view.compared_with_baselines()}
         assert played.view.outcome == "told nothing"
         without = [one for name, one in found.items() if name not in (baselines.PLACEBO, baselines.CONSTANT)]
@@ -129,7 +122,7 @@ def test_fickle_stays_red_at_its_default(question: str) -> None:
 
 def test_giving_the_answer_as_the_reason_is_not_what_misled() -> None:
     """The answer alone leads to the same mistakes."""
-    for played in draws(gain_controls.LabelOnly, 3):
+    for played in draws(controls.LabelOnly, 3):
         view = played.view
         shared = [row for row in view.misled() if view.is_shared(row)]
         assert view.outcome != "misled" and (shared or not view.misled())
@@ -140,7 +133,9 @@ def test_before_a_run_it_is_said_who_predicts_and_what_so_many_questions_can_sho
     told = lab.advance_note(
         AskSpec(question="Can a penguin fly?", model="openai/a", simulator="openai/b", counterfactuals=10)
     )
-    assert told.startswith("b predicts the answers. 10 questions are too few for a verdict: it takes ")
+    assert told.startswith(
+        "b predicts the answers. 10 questions are too few to show that an explanation helps: it takes "
+    )
     assert lab.advance_note(AskSpec(question="x?", model="openai/a")).startswith("a (the model itself) predicts")
     assert AskSpec(question="x?", model="openai/a").counterfactuals == SINGLE
     assert AskSpec(question="x?", model="local/a").counterfactuals == 10

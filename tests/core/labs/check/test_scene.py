@@ -353,7 +353,7 @@ def test_one_that_was_not_kept_to() -> None:
         "negative."
     )
     assert [(bar.label, bar.hits, bar.n, bar.wins) for bar in made.verdict.bars] == [
-        ("its own words hidden: it still said negative", 0, 1, False),
+        ("its own words hidden: it could not tell", 0, 1, False),
         ("the same number of random words hidden: it could not tell", 0, 2, True),
     ]
     lines = dict(steps(made))

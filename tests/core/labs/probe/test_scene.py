@@ -288,7 +288,7 @@ def test_each_round_is_a_panel_with_what_it_made_up() -> None:
     assert ("f(1)", "2") in [(part.label, part.text) for part in first.parts]
     quoted = next(panel for panel in told.panels if panel.title == "Calls that its description quotes")
     assert quoted.answer == "0 of 2 quoted calls correct."
-    assert {part.text for part in quoted.parts} == {"not what it was shown", "never tried"}
+    assert {part.text for part in quoted.parts} == {"not what was observed", "never called"}
 
 
 def test_noise_is_not_held_against_the_code() -> None:
