@@ -87,9 +87,10 @@ class Watch:
 
     def refresh(self) -> bool:
         """Read what is new; returns whether there was anything. Raises FileNotFoundError."""
-        news = self._tail.news().events
-        for event in news:
-            self.transcript.apply(event)
+        with journal.without_collections():
+            news = self._tail.news().events
+            for event in news:
+                self.transcript.apply(event)
         partial = self._partial()
         self.transcript.set_partial(partial)
         return bool(news) or bool(partial)

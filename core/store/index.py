@@ -4,7 +4,6 @@ twice.
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import logging
 import os
@@ -16,7 +15,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import home
+from .. import home, journal
 from ..events import Answered, Event, Failed, Recorded
 from . import index_workers
 from .event_rows import BEGUN, RESULT, Row, Rows, new_run, refresh
@@ -304,20 +303,6 @@ def _blocks(file: Iterable[bytes]) -> Iterator[list[bytes]]:
         yield lines
 
 
-@contextmanager
-def _without_collections() -> Iterator[None]:
-    """Let no garbage be collected: rows have no cycles, and to look at all of them again and again took a third of the
-    time of indexing.
-    """
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
-
-
 _COUNTED = """
     select incoming.* replace (coalesce(counts.answered, 0) as answered, coalesce(counts.failed, 0) as failed)
     from incoming left join (
@@ -352,7 +337,7 @@ class _Batch:
 
     def add(self, run: Row, lines: list[bytes]) -> None:
         """Make the rows of `lines`, which follow what is indexed of `run`. Writes the batch when it is large enough."""
-        with _without_collections():
+        with journal.without_collections():
             self._make_rows(run, lines)
         if self.lines >= BLOCK:
             self.write()

@@ -442,11 +442,14 @@ def draw_runs(looked: Selection, found: Listed, line: DeltaGenerator) -> None:
         _table(looked, ids, dict(zip(ids, found.rows["found"], strict=True)), "", line)
         return
     left, right = st.columns(WIDTHS, gap="medium")
-    with left:
-        _table(looked, ids, {}, at.run, line)
-    with right:
-        ways, menu = step([RowPlace(run) for run in ids], RowPlace(at.run))
-        draw_open_case(looked, at, ways, menu)
+    # The table last, as in `draw_cases`.
+    try:
+        with right:
+            ways, menu = step([RowPlace(run) for run in ids], RowPlace(at.run))
+            draw_open_case(looked, at, ways, menu)
+    finally:
+        with left:
+            _table(looked, ids, {}, at.run, line)
 
 
 def _table(looked: Selection, ids: list[str], counts: dict[str, int], at: str, line: DeltaGenerator) -> None:
