@@ -177,7 +177,7 @@ function headOf(scene) {
 const cameTrue = ({ guess, said, options }) =>
   guess === "unknown" || !(said in options) ? "" : guess === said ? ": right" : ": wrong";
 
-const labelled = (card) => card.parts.filter((part) => part.text).map((part) => joined(" ", part.label, part.text));
+const labelled = (card) => card.parts.filter((part) => part.text).map((part) => joined(": ", part.label, part.text));
 /** What was asked, without what stands elsewhere. */
 const askedOf = ({ parts = [] }, stands) => parts.filter((part) => part.text && !stands.includes(part.text));
 /** One test: a card in the row of them, which turns when its answer comes, and opens to what stands behind it. */
