@@ -310,11 +310,10 @@ def read_cases(looked: Selection) -> Listed:
     yet to judge in a blind audit.
     """
     ends = address.anchor("after"), address.anchor("before")
-    if order := list(_ranking(looked)):
-        found = ranking.page(looked, order, *ends)
-    else:
-        # Nothing is compared by meaning before there is a text, and vectors.
-        found = looked.items("newest" if address.sort() in RANKED else address.sort(), *ends)
+    order = list(_ranking(looked))
+    # Nothing is compared by meaning before there is a text, and vectors.
+    sort = "newest" if address.sort() in RANKED else address.sort()
+    found = ranking.page(looked, order, *ends) if order else looked.items(sort, *ends)
     blind = audits.unjudged(looked.store, session.runs().labeller)
     if any(hidden := [(place.run, place.case) in blind for place in found.places()]):
         for name, value in {"outcome": BLIND, "observed": "", "reason": "", "error": "", "differ": ""}.items():

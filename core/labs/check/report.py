@@ -284,10 +284,8 @@ class CheckReport(CheckView, Report):
 
     def _counted_as(self, is_hit: bool) -> str:
         """Return what the bar of the explanation counts: what happened if it is a hit, else what would have been."""
-        if is_hit:
-            return self.answered
-        if not self.is_edit:
-            return "could not tell"
+        if is_hit or not self.is_edit:
+            return self.answered if is_hit else "could not tell"
         wanted = self.explained.wanted if self.explained else None
         return "changed its answer" if self.is_implicit or not wanted else f"said {wanted}"
 
@@ -453,11 +451,11 @@ class CheckReport(CheckView, Report):
             yield Part(text=call.text.strip(), label="It replied")
 
     def _changed(self) -> str:
-        """Return how much the explanation changed, or that it could not be read."""
+        """Return how much the explanation changed, or why it could not be read."""
         if self.check and self.explained and self.read_edit is None:
             if note := self.cut_note(self.explained.call):
                 return f"It was {note}, so it is not tested."
-            return f"Could not be read. {WANTED[self.check.explanation]}"
+            return WANTED[self.check.explanation]
         result = self.result
         if result is None or result.kept is None or result.distance is None:
             return ""
@@ -516,9 +514,7 @@ class CheckReport(CheckView, Report):
                 return self._of_session("explanation", title, ())
             return Panel(title=title, note="Not asked: there is no answer to change into another.")
         if (edited := self.read_edit) is None:
-            return self._of_session(
-                "explanation", title, [*self._claimed()], self._changed().removeprefix("Could not be read. "), "unread"
-            )
+            return self._of_session("explanation", title, [*self._claimed()], self._changed(), "unread")
         note = f"So that the answer is {self.explained.wanted}." if self.explained.wanted else ""
         return self._of_session("explanation", title, (self.in_place(edited),), note)
 

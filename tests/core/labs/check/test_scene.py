@@ -424,7 +424,7 @@ def test_no_explanation() -> None:
     _, made = only("unread")
     assert made.claim is not None and made.verdict is not None and made.cards == ()
     assert (made.claim.parts[0].label, made.claim.parts[0].text) == ("It replied", "I cannot do that.")
-    assert made.claim.note == "Could not be read. It is not a list of words."
+    assert made.claim.note == "It is not a list of words."
     assert made.panels[1].mark == "unread"
     assert made.panels[2].note == (
         "There is no edited paragraph to ask about. The original parser found one, and this is the session about it. "
