@@ -44,8 +44,7 @@ def differences(
     found = [Difference(model, "not sent", name) for name in not_sent(sampling, sent)]
     if "system_role" in sent:
         found.append(Difference(model, "system text"))
-    # A dated version of the requested model counts as different too (`is_version`).
-    if served is not None and served.model and _plain(model) != _plain(served.model):
+    if served and served.model and not _is_same(model, served.model):
         found.append(Difference(model, "served", served.model))
     return tuple(found)
 
@@ -66,6 +65,14 @@ def is_version(model: str, served: str) -> bool:
     """
     asked, answered = _plain(model), _plain(served)
     return answered.startswith(asked) and _VERSION.fullmatch(answered[len(asked) :]) is not None
+
+
+def _is_same(model: str, served: str) -> bool:
+    """Whether the server's name is that of the requested model. A dated version counts as different (`is_version`); the
+    file of a local model has a longer name than the model.
+    """
+    asked, answered = _plain(model), _plain(served)
+    return asked == answered or (model.startswith("local/") and answered.startswith(asked))
 
 
 def _plain(model: str) -> str:

@@ -231,7 +231,7 @@ def finding(rows: Sequence[SideRow], names: Sequence[str], one: str) -> tuple[st
         headline = f"They differ on {differ.total() or 'none'} of {count_noun(len(told), one)}."
     only = Counter(tuple(cell is not None for cell in row.cells) for row in rows if not row.is_shared)
     held = [([name for name, has in zip(names, there, strict=True) if has], n) for there, n in only.items()]
-    more = [f"{len(shared)} in all of them."] if shared else []
+    more = [f"{len(shared)} shared by all runs."] if shared else []
     why = "excluded, without a verdict, unreadable, failed or unfinished in one"
     return headline, more + left_out(len(shared) - len(told), one, names, why, held)
 

@@ -208,7 +208,7 @@ def test_in_the_exam_nobody_is_said_to_have_said_anything(opened: Opened) -> Non
 @pytest.mark.parametrize("size", SIZES[:1])
 def test_who_it_was_is_told_in_words(opened: Opened) -> None:
     for pack, told in (
-        ("first", "The model was Qwen2.5-Coder, 1.5 billion."),
+        ("first", "The model was Qwen2.5-Coder, 1.5 billion parameters."),
         ("robots", "the robot fickle, which breaks its own rule"),
     ):
         page = opened.go(load_pack(pack), "7")

@@ -80,7 +80,7 @@ def test_a_run_is_set_beside_another_model_and_another_way_on_its_own_questions(
     expect(page.locator(".stage .verdict.is-open")).to_have_count(0)
     first, *others = parse_qs(urlsplit(page.url).query)["runs"][0].split(",")
     asked = questions(tmp_path, first)
-    expect(page.locator(".st-key-parting")).to_contain_text(f"{len(asked)} in all of them")
+    expect(page.locator(".st-key-parting")).to_contain_text(f"{len(asked)} shared by all runs")
     for run, model, method in zip(others, ("steadfast", "fickle"), ("cot", "posthoc"), strict=True):
         spec = begun(tmp_path, run).spec
         assert (spec["model"], spec["method"]) == (f"control/{model}", method)

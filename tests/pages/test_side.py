@@ -72,7 +72,7 @@ def test_rows_meet_by_what_was_asked_and_nothing_is_left_unsaid() -> None:
     headline, more = finding(rows, ["one", "two"], "question")
     assert headline == "They differ on 1 of 3 questions."
     assert more == [
-        "4 in all of them.",
+        "4 shared by all runs.",
         "Not compared: 1 question that both have (excluded, without a verdict, unreadable, failed or unfinished in "
         "one); 1 that only one has; 2 that only two has.",
     ]
@@ -253,7 +253,7 @@ def test_checks_of_one_paragraph_meet_whichever_the_kind_of_explanation(page: Pa
     both = CheckSpec(items=shipped("sentiment")[:2], explanations=("attribution",), model="control/decoy-lexicon")
     runs = runs_of("consistency", both, both.model_copy(update={"explanations": ("redaction",)}))
     said = words(page(SIDE, runs=",".join(runs)))
-    assert "2 in all of them." in said and "Not compared" not in said
+    assert "2 shared by all runs." in said and "Not compared" not in said
     assert "feature attribution" in said and "redaction" in said
     each = [both.model_copy(update={"items": both.items[:1], "explanations": (kind,)})
             for kind in ("attribution", "counterfactual")]  # fmt: skip
@@ -263,18 +263,18 @@ def test_checks_of_one_paragraph_meet_whichever_the_kind_of_explanation(page: Pa
     assert [ids for ids, _ in stage["rows"]] == [["session", "session"]] and "of 1 check." in words(app)
     assert stage["names"] == ["Robot A, feature attribution", "Robot A, counterfactual"], "one robot, two ways"
     app = page(SIDE, runs=f"{alone[0]},{runs[0]}")
-    assert not staged(app) and "1 in all of them." in words(app), "of several cases all are rows"
+    assert not staged(app) and "1 shared by all runs." in words(app), "of several cases all are rows"
 
 
 def test_several_functions_are_a_row_each_and_each_opens_row_against_row(page: Page) -> None:
     line = ProbeSpec(count=2, difficulty="easy", model="control/straight", probes=40, seed=3)
     runs = runs_of("find", line, line.model_copy(update={"model": "control/inventor"}))
     app = page(SIDE, runs=",".join(runs))
-    assert "2 in all of them." in words(app)
+    assert "2 shared by all runs." in words(app)
     case = entry.jobs().watch(runs[0]).transcript.only
     app = page(SIDE, runs=",".join(runs), case=case)
     straight, inventor = scenes(app)
-    assert "16 in all of them." in words(app) and " of 16 intervals." in words(app)
+    assert "16 shared by all runs." in words(app) and " of 16 intervals." in words(app)
     parted = [ids for ids, differs in staged(app)[0]["rows"] if differs == OUTCOMES]
     by_id = [{card.id: card for card in scene.cards} for scene in (straight, inventor)]
     for one, other in parted:

@@ -78,7 +78,7 @@ def thin_figures(score: Scored | None) -> str:
     """Warn that too few checks could be decided; an empty string if enough could."""
     if score is None or not score.of or not is_thin(score.n, score.of):
         return ""
-    return f"Only {score.n} of {count_noun(score.of, 'check')} could be decided. Don't rely on the figures."
+    return f"{score.n} of {count_noun(score.of, 'check')} could be decided. Don't rely on the figures."
 
 
 def as_shown(answer: str | None) -> str:

@@ -306,7 +306,7 @@ export function Ending({ scene, name }) {
     ${verdict.words && html`<p class="words" dir="auto">${verdict.words}</p>`}
     ${verdict.doubt && html`<p class="doubt" dir="auto">${verdict.doubt}</p>`}
     ${scene.who?.name && html`<p class="reveal"><${Face} who=${scene.who} name=${name} />
-      <span>${scene.who.is_robot ? name : "It"} was ${scene.who.name}.</span></p>`}`;
+      <span>${scene.who.is_robot ? name : "It"} was ${revealed(scene.who)}.</span></p>`}`;
 }
 
 // ---------------------------------------------------------------------------------------------------- Predicting

@@ -128,7 +128,7 @@ function Claim({ scene, name, most, folded }) {
         : has ? "says" : "gives no explanation that could be read."}</span></div>
     ${(has || !claim) && html`<blockquote class=${claim ? "" : "is-coming"}>
       ${parts.map((part) => html`<${Text} part=${part} most=${most ?? 600} />`)}</blockquote>`}
-    ${claim?.domain && html`<p class="small" dir="auto">For: ${claim.domain}</p>`}
+    ${claim?.domain && html`<p class="small" dir="auto">Domain: ${claim.domain}</p>`}
     ${claim?.code && (folded ? html`<details><summary>Its code</summary>${code}</details>` : code)}
     ${claim?.thinking?.map((part) => part.text ? html`<details class="thinking"><summary>${part.label}</summary>
       <${Text} part=${{ text: part.text }} most=${600} /></details>` : html`<p class="small">${part.label}</p>`)}
@@ -177,7 +177,7 @@ function headOf(scene) {
 const cameTrue = ({ guess, said, options }) =>
   guess === "unknown" || !(said in options) ? "" : guess === said ? ": right" : ": wrong";
 
-const labelled = (card) => card.parts.filter((part) => part.text).map((part) => joined(" ", part.label, part.text));
+const labelled = (card) => card.parts.filter((part) => part.text).map((part) => joined(": ", part.label, part.text));
 /** What was asked, without what stands elsewhere. */
 const askedOf = ({ parts = [] }, stands) => parts.filter((part) => part.text && !stands.includes(part.text));
 /** One test: a card in the row of them, which turns when its answer comes, and opens to what stands behind it. */

@@ -132,6 +132,7 @@ def test_each_difference_is_one_short_sentence() -> None:
     assert notes_of(("a/gemma", {**whole, "system_role": "user"}, "")) == [
         "The system text was put into the first user message: a/gemma takes no system message."
     ]
+    assert notes_of(("local/smollm2-135m", whole, "SmolLM2-135M-Instruct.Q4_1.gguf")) == [], "the file of that model"
     assert notes_of(("openai/gpt-5", whole, "gpt-5-mini")) == ["gpt-5-mini answered instead of openai/gpt-5."]
     for served in ("gpt-5", "openai/GPT-5", "models/gpt-5:latest", "/srv/models/gpt-5.gguf", ""):
         assert notes_of(("openai/gpt-5", whole, served)) == []

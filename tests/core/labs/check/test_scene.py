@@ -525,7 +525,7 @@ def test_what_was_asked_is_told_of_every_task() -> None:
 def test_what_too_few_checks_decide_is_in_doubt() -> None:
     view, made = only("any words")
     assert made.verdict is not None and view.log.score("faithfulness", "repaired") is not None
-    assert made.verdict.doubt == "Only 0 of 1 check could be decided. Don't rely on the figures."
+    assert made.verdict.doubt == "0 of 1 check could be decided. Don't rely on the figures."
     _, clear = only("lucky")
     assert clear.verdict is not None and clear.verdict.doubt == ""
 
