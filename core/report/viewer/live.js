@@ -306,8 +306,8 @@ class Steps {
     }, 40);
   }
 
-  /** The table beside the case takes the focus of the list alone, which opened its first row. It comes a little later,
-   * and selects its first row too: not where another row is open by then. */
+  /** The table beside the case takes the focus of the list alone, which opened its first row. It comes a little
+   * later, and selects its first row too: not where another row is open by then. */
   #refocus(left = 50) {
     if (!isInList || this.wanted || this.at !== 0) return;
     const table = document.querySelector(".st-key-beside [data-testid=data-grid-canvas]");
