@@ -63,8 +63,8 @@ PARTS = {
         OptionalPart(
             "paper-encoder",
             "The paper's sentence encoder",
-            "all-mpnet-base-v2, by which Chen et al. compare questions. From the next start on, Ask uses it for runs "
-            "that name no encoder. It also needs the part “encoder”.",
+            "all-mpnet-base-v2, which Chen et al. used to compare questions. After a restart Ask uses it, unless a run "
+            "names another encoder. It also needs the part “encoder”.",
             438_671_311,
             (),
             "",

@@ -224,7 +224,7 @@ def takeaway(table: DataFrame, what: str, things: str) -> str:
             f"Too little for a comparison: none of {len(first)} groups has {FEW} {things} that count and at least 70 % "
             "of what should count."
             if len(first) > 1
-            else f"Too little to rest on: {first['items'].iloc[0]} of {first['items_of'].iloc[0]} {things} count."
+            else f"Too little data: {first['items'].iloc[0]} of {first['items_of'].iloc[0]} {things} can be counted."
         )
     top, low = firm.loc[firm["macro"].idxmax()], firm.loc[firm["macro"].idxmin()]
     left = f" {len(first) - len(firm)} of {len(first)} groups rest on too little." if len(firm) < len(first) else ""

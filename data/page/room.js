@@ -448,7 +448,7 @@ function Votes({ picture: { counts, round: { card }, has_arms: hasArms, arms }, 
   const all = sumOf(Object.values(counts).flat());
   const [implied] = card.expects, went = counts[implied?.value]?.[0], saw = Object.values(counts).reduce((n, [one]) => n + one, 0);
   const who = `${people(saw)}${hasArms ? " who saw its reason" : ""}`;
-  const wentBy = `${went} of ${who} went by it${of === "broken" && went ? " and were misled" : ""}.`;
+  const wentBy = `${went} of ${who} followed it${of === "broken" && went ? " and were misled" : ""}.`;
   const bar = (n, name) => html`<i class=${name} style=${{ width: `${(100 * n) / (all || 1)}%` }}></i>`;
   return html`<div><ul class="votes">${Object.entries(counts).map(([value, some]) => html`<li>
       <span class=${value === card.said ? "happened" : ""}>${card.options[value]}${value === card.said && " ✓"}</span>

@@ -78,7 +78,7 @@ def of_audit(audit: AuditDraw) -> str:
     here, judged = len(audit.drawn), len(audit.drawn) - len(audit.remaining)
     gone = f" {audit.of - here:,} of them are no longer here." if here < audit.of else ""
     if audit.remaining:
-        return f"{judged:,} of a drawn {audit.of:,} judged so far; the figure comes with the last.{gone}"
+        return f"{judged:,} of {audit.of:,} sampled answers judged so far; the result comes with the last.{gone}"
     unsure = f" {audit.unsure:,} of the {audit.of:,} could not be told." if audit.unsure else ""
     each = [in_audit(one, audit) for one in audit.readers]
     return f"{'. '.join(each) or 'None could be judged'}.{unsure}{gone}"
@@ -90,7 +90,7 @@ def in_audit(found: ReaderAccuracy, audit: AuditDraw) -> str:
     who = f"the {PARSER_NAMES[found.name]}" if found.name in RULES else found.name
     between = f" ({100 * (share.low or 0):.0f} to {100 * (share.high or 0):.0f})"
     return (
-        f"**{who[0].upper()}{who[1:]}** right in **{100 * (share.value or 0):.0f} %**{between} of a drawn "
+        f"**{who[0].upper()}{who[1:]}** right in **{100 * (share.value or 0):.0f} %**{between} of a sample of "
         f"{found.n:,}, weighted back to {audit.population:,} answers; kappa {figure(found.kappa.value)}"
     )
 

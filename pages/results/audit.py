@@ -87,7 +87,7 @@ def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         size = st.number_input("Sample size", *SIZES, value=50, step=10, key="audit-size", width=160)
-        if st.button("Draw", type="primary", icon=":material/casino:", key="audit-draw"):
+        if st.button("Draw a sample", type="primary", icon=":material/casino:", key="audit-draw"):
             id = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{random.randrange(16**4):04x}"
             drawn = audits.draw_sample(readings, judged.name, int(size), random.randrange(2**32), id)
             with warns_when_full():

@@ -32,7 +32,7 @@ def test_an_audit_from_the_draw_to_the_figure(page: Callable[..., AppTest]) -> N
         answer = app.code[0].value
         shown = words(app)
         assert answer in TRUTH and "read as" not in shown.partition("Previous: ")[0], "no reading before the verdict"
-        assert f"{number} of a drawn 11 judged so far" in shown and "right in" not in shown
+        assert f"{number} of 11 sampled answers judged so far" in shown and "right in" not in shown
         buttons = {button.label: button for button in app.button if str(button.key).startswith("audit-")}
         titles = list(buttons)
         if number == 0:
@@ -43,7 +43,7 @@ def test_an_audit_from_the_draw_to_the_figure(page: Callable[..., AppTest]) -> N
         assert not app.exception and f"you read **{TRUTH[answer]}**; the parser read" in words(app)
     assert titles == ["no", "yes", "nothing readable", "I can't tell"]
     said = words(app)
-    right = "**The updated parser** right in **82 %** (82 to 82) of a drawn 11, weighted back to 11 answers; kappa"
+    right = "**The updated parser** right in **82 %** (82 to 82) of a sample of 11, weighted back to 11 answers; kappa"
     assert right in said
     assert "**The original parser** right in **0 %**" in said and "No language model's answer is left" in said
     indexed()

@@ -88,7 +88,7 @@ def test_pictures_are_of_what_the_filter_leaves(page: Page, runs: dict[str, str]
     assert len(alts) == 10 and all(alt.partition(". ")[2] in told for alt in alts)
     assert "a filtered row" not in told
     one = words(page("results/browse.py", show="pictures", only=runs["vague"]))
-    assert "Too little to rest on: 0 of 1 questions count." in one and "Check: faithfulness" not in one
+    assert "Too little data: 0 of 1 questions can be counted." in one and "Check: faithfulness" not in one
     assert "Ask: precision and generality" not in one, "no mark could be drawn"
     assert "A picture shows all of each run and case with a filtered row." in one
 

@@ -516,7 +516,9 @@ class CheckReport(CheckView, Report):
                 return self._of_session("explanation", title, ())
             return Panel(title=title, note="Not asked: there is no answer to change into another.")
         if (edited := self.read_edit) is None:
-            return self._of_session("explanation", title, [*self._claimed()], self._changed(), "unread")
+            return self._of_session(
+                "explanation", title, [*self._claimed()], self._changed().removeprefix("Could not be read. "), "unread"
+            )
         note = f"So that the answer is {self.explained.wanted}." if self.explained.wanted else ""
         return self._of_session("explanation", title, (self.in_place(edited),), note)
 
