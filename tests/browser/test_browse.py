@@ -199,6 +199,30 @@ def test_a_press_on_a_head_sorts_the_table_and_then_the_row_under_the_mouse_open
     assert lead.inner_text().startswith(sorted(listed)[1])
 
 
+def test_keys_alone_open_a_row_and_go_on_in_the_table_beside_it(full: Server, page: Page) -> None:
+    """The list alone, which has the focus, gives way to another table."""
+    page.goto(f"{full.url}/browse?text=kiwi")
+    settle(page)
+    page.locator(".st-key-alone [role=grid] [role=row]").first.wait_for(state="attached")
+    page.locator(".st-key-pager button").last.focus()
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.matches('.st-key-alone canvas')"):
+            break
+    shown = page.locator(".stage .lead")
+    expect(shown).to_be_visible()
+    first, at_first = shown.inner_text(), page.url
+    page.locator(".st-key-beside td:focus").wait_for(state="attached")
+    settle(page)
+    page.keyboard.press("ArrowDown")
+    expect(shown).not_to_have_text(first, use_inner_text=True)
+    settle(page)
+    page.keyboard.press("ArrowUp")
+    expect(shown).to_have_text(first, use_inner_text=True)
+    settle(page)
+    assert page.url == at_first
+
+
 @pytest.mark.thorough
 def test_an_outcome_of_a_comparison_opens_its_case_and_back_closes_it(full: Server, page: Page) -> None:
     page.goto(f"{full.url}/browse?text=kiwi")

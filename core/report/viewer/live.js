@@ -100,8 +100,13 @@ function sortedRow(grid, shown) {
   return text === "▶" ? OPEN : text ? Number(text) - 1 : null;
 }
 
+/** Whether a key led the focus into the list alone; also once that list was taken away. */
+let isInList = false;
+
 /** A table selects its first cell when it gets the focus, which opens a row: not where a reader pressed no row. */
 function unselected(event) {
+  const isTable = event.target.closest?.(".st-key-alone [data-testid=data-grid-canvas]");
+  isInList = Boolean(isTable) && event.target.matches(":focus-visible");
   if (isRowless && event.target.closest?.(TABLES)) event.stopImmediatePropagation();
 }
 
@@ -287,6 +292,7 @@ class Steps {
       if (!isDrawn()) return;
       clearInterval(this.settling);
       this.#mark(false);
+      this.#refocus();
       const here = textOf(this.here.data.here), since = Date.now() - GIVEN_UP;
       const held = this.held.filter((one) => one.row === here);
       this.held = this.held.filter((one) => one.row !== here && one.at > since);
@@ -298,6 +304,16 @@ class Steps {
       // What a key did is drawn first.
       this.#later(held.length ? REST : 0);
     }, 40);
+  }
+
+  /** The table beside the case takes the focus of the list alone, which opened its first row. It comes a little
+   * later, and selects its first row too: not where another row is open by then. */
+  #refocus(left = 50) {
+    if (!isInList || this.wanted || this.at !== 0) return;
+    const table = document.querySelector(".st-key-beside [data-testid=data-grid-canvas]");
+    if (table && document.activeElement === document.body) table.focus({ preventScroll: true });
+    else if (left) setTimeout(() => this.#refocus(left - 1), 40);
+    else isInList = false;
   }
 
   #mark(isBehind) {
