@@ -102,7 +102,7 @@ def ask(cards: Sequence[Card] | None = None, **changed: object) -> Scene:
         "case": "q1",
         "title": "Can a penguin fly?",
         "question": "Does its reason foretell it?",
-        "who": Who(shown="a robot", name="the robot that breaks its own rule", is_robot=True),
+        "who": Who(shown="a robot", name="fickle", does="breaks its own rule", is_robot=True),
         "method": "It answered first and was then asked why. Who saw the explanation said what it would answer next.",
         "status": "done",
         "one": "question",
@@ -482,7 +482,7 @@ def beside() -> list[Scene]:
     )
     other = ask(
         keeps,
-        who=Who(shown="a robot", name="the robot that keeps to its explanation", is_robot=True),
+        who=Who(shown="a robot", name="steadfast", does="keeps to its explanation", is_robot=True),
         verdict=verdict,
         claim=Claim(
             answer="no",

@@ -362,7 +362,7 @@ def test_side_by_side_cards_meet_where_it_is_said_that_they_do(page: Page) -> No
     expect(rows.filter(has_text="Can a penguin fly, then?")).to_contain_text("not asked")
     page.keyboard.press("t")
     page.keyboard.press("End")
-    expect(page.locator(".tell")).to_contain_text("Robot B was the robot that keeps to its explanation.")
+    expect(page.locator(".tell")).to_contain_text("Robot B was the robot steadfast, which keeps to its explanation.")
 
 
 # ---------------------------------------------------------------------------------------------- What a drawing says
