@@ -181,7 +181,10 @@ def _table(looked: Selection, lab: Lab, by: str, title: str, named: Mapping[str,
         if rows := st.session_state[key]["selection"]["rows"]:
             address.open_list(show="cases", filter=looked.filter.choosing(by, [found[rows[0]].value]))
 
-    what = f"Share: how often {plain(lab.listing.judged.means)}, of the rows that count."
+    judged = lab.listing.judged
+    what = f"Share: how often {plain(judged.means)}, of the rows that count."
+    if judged.whole:
+        what += f" The interval is over {judged.whole}s, because rows of the same {judged.whole} are not independent."
     if not has_share:
         what = "No share: the rows were filtered by their outcome, so it would only say how they were chosen."
     st.caption(f"{what} A click on a group lists its rows.")
