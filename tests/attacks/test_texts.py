@@ -184,23 +184,29 @@ def seconds(read: Callable[[str], Any], text: str) -> float:
 
 
 def too_slow(read: Callable[[str], Any], ladder: Sequence[str]) -> str:
-    """Why the parser is too slow on texts that double in length; an empty string if it is not."""
+    """Why the parser is too slow on texts that double in length; an empty string if it is not. It has to grow as
+    much to the next length, if there is one: from some length on, a parser that reads only the ends may do more.
+    """
     if seconds(read, ladder[-3]) < QUICK:
         return ""
     took: list[float] = []
+    why = ""
     for text in ladder:
         took.append(seconds(read, text))
         if took[-1] > LONGEST:
             took[-1] = min(seconds(read, text) for _ in range(2))
         if took[-1] > LONGEST:
             return f"{len(text)} characters took {took[-1]:.2f} s"
+        before, why = why, ""
         if grows(took):
             again = [min(seconds(read, text) for _ in range(3)) for text in ladder[len(took) - 3 : len(took)]]
             if grows(again):
-                return (
+                why = (
                     f"{len(text)} characters took {again[2]:.3f} s, half of it {again[1]:.3f}, a quarter {again[0]:.3f}"
                 )
-    return ""
+        if before and why:
+            return before
+    return why
 
 
 def grows(took: Sequence[float]) -> bool:
