@@ -33,15 +33,8 @@ def labelled(run: str) -> list[dict[str, object]]:
 
 def indexed() -> None:
     """Wait until everything that was said is in the store."""
-    keeper = entry.keeper()
-    keeper.looked.wait(30)
-    with keeper.store.cursor() as cursor:
-        written = sum(len(said) for path in entry.home.journals().glob("*~labels-*") if (said := path.read_bytes()))  # type: ignore[attr-defined]
-        until(
-            lambda: (
-                cursor.execute("select coalesce(sum(bytes), 0) from runs where about <> ''").fetchone()[0] >= written
-            )
-        )
+    entry.keeper().looked.wait(30)
+    entry.keeper().catch_up(30)
 
 
 def test_where_the_host_has_no_more_room_the_page_says_that_a_verdict_is_not_kept(
