@@ -274,7 +274,7 @@ def page(window: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Pag
         print(opened.evaluate("document.visibilityState + '\\n' + document.body.innerText.slice(0, 3000)"))
         hidden = "[...document.querySelectorAll('[style*=\"display: none\"]')]"
         print(opened.evaluate(f"{hidden}.map(one => one.outerHTML.slice(0, 300)).join('\\n')"))
-    # Tests share a profile. What this page has said and the app has not acknowledged would be sent by the next.
+    # Tests share a profile: the next page would send what the app has not acknowledged from this one.
     with suppress(Error):
         opened.evaluate("localStorage.removeItem('said')")
     opened.close()

@@ -349,10 +349,8 @@ class AskReport(AskVerdict):
     def grid(self) -> Iterator[Panel]:
         """Yield each predictor's qualification test result, with the run of the test."""
         for exam in self.exams.values():
-            by_rules, failed = (
-                "" if exam.run else " (computed from the robot's rules)",
-                "" if exam.passed else ": failed",
-            )
+            by_rules = "" if exam.run else " (computed from the robot's rules)"
+            failed = "" if exam.passed else ": failed"
             yield Panel(
                 title=f"Predictor: {self.who(exam.simulator)}",
                 answer=f"{exam.right} of {exam.of}",

@@ -103,8 +103,9 @@ function sortedRow(grid, shown) {
 /** Whether a key led the focus into the list alone; also once that list was taken away. */
 let isInList = false;
 
-/** A table selects its first cell when it gets the focus, which opens a row: not where a reader pressed no row. */
-function unselected(event) {
+/** Note whether a key led to the list alone. A table that gets the focus selects its first cell, which opens a row: keep
+ * it from that after a press that was on no row. */
+function focused(event) {
   const isTable = event.target.closest?.(".st-key-alone [data-testid=data-grid-canvas]");
   isInList = Boolean(isTable) && event.target.matches(":focus-visible");
   if (isRowless && event.target.closest?.(TABLES)) event.stopImmediatePropagation();
@@ -134,7 +135,7 @@ class Steps {
     for (const kind of POINTS) addEventListener(kind, this.point, true);
     this.hover = (event) => this.#hover(event);
     addEventListener("pointermove", this.hover);
-    addEventListener("focusin", unselected, true);
+    addEventListener("focusin", focused, true);
     // The browser's *back* leads the page, which then leads the browser.
     this.back = () => { this.wanted = null; this.led.clear(); };
     addEventListener("popstate", this.back);
@@ -220,7 +221,7 @@ class Steps {
     document.removeEventListener("keydown", this.press, true);
     for (const kind of POINTS) removeEventListener(kind, this.point, true);
     removeEventListener("pointermove", this.hover);
-    removeEventListener("focusin", unselected, true);
+    removeEventListener("focusin", focused, true);
     removeEventListener("popstate", this.back);
     this.#mark(false);
     showAhead(false);
@@ -306,8 +307,8 @@ class Steps {
     }, 40);
   }
 
-  /** The table beside the case takes the focus of the list alone, which opened its first row. It comes a little
-   * later, and selects its first row too: not where another row is open by then. */
+  /** Give the focus of the list alone, which opened its first row, to the table beside the case once that is there. The
+   * table then selects its first row, so this is not done if another row is open. */
   #refocus(left = 50) {
     if (!isInList || this.wanted || this.at !== 0) return;
     const table = document.querySelector(".st-key-beside [data-testid=data-grid-canvas]");
