@@ -103,8 +103,8 @@ function sortedRow(grid, shown) {
 /** Whether a key led the focus into the list alone; also once that list was taken away. */
 let isInList = false;
 
-/** Note whether a key led to the list alone. A table that gets the focus selects its first cell, which opens a row: keep
- * it from that after a press that was on no row. */
+/** Note whether a key led to the list alone. A table that gets the focus selects its first cell, which opens a row:
+ * keep it from that after a press that was on no row. */
 function focused(event) {
   const isTable = event.target.closest?.(".st-key-alone [data-testid=data-grid-canvas]");
   isInList = Boolean(isTable) && event.target.matches(":focus-visible");
