@@ -162,7 +162,7 @@ def curves(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure
                 **place,
             )
         figure.update_xaxes(showticklabels=number >= len(rows) - _ACROSS, **place)
-        ends = charts.ends(row["y"])
+        ends = charts.upright(row["y"], []) or (0.0, 1.0)
         figure.update_yaxes(range=ends, showticklabels=False, zeroline=False, fixedrange=True, **place)
     figure.update_xaxes(fixedrange=True, zeroline=False)
     figure.update_annotations(font_size=11)
