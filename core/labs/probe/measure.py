@@ -17,7 +17,7 @@ from . import box, parse, scoring
 from .box import Box, ModuleCalls
 from .exemplars import exemplars
 from .functions import source
-from .functions.base import FindFunction, Value, as_number, is_drawn
+from .functions.base import FindFunction, Value, as_number
 from .functions.modules import ModuleFunction
 from .functions.source import PairsFunction
 from .interpreters.agent import Conclusion, agent, milan
@@ -59,15 +59,9 @@ async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
 
 
 def _is_other_module(spec: ProbeSpec, run: CaseContext, function: FindFunction) -> bool:
-    """Whether the interpreter was shown another function than the one that the seed now stands for: the box was
-    measured with inputs that the current function does not have, or was called before boxes were measured at all.
-    """
-    if not isinstance(function, ModuleFunction) or not run.recorded(Probe):
-        return False
-    measured = list(run.recorded(Fidelity).values())
-    if not measured:
-        return is_drawn(function.id)
-    return not box.is_fidelity_of(measured[0], spec, function)
+    """Whether the box was measured with inputs that the function which the seed now stands for does not have."""
+    measured = run.recorded(Fidelity).values()
+    return isinstance(function, ModuleFunction) and not all(box.is_fidelity_of(one, spec, function) for one in measured)
 
 
 async def _check_box(spec: ProbeSpec, run: CaseContext, function: FindFunction) -> None:

@@ -267,11 +267,6 @@ def asks(spec: ProbeSpec, cases: int) -> dict[str, int]:
     return {role: cases * calls for role, calls in each.items() if calls}
 
 
-def calls(spec: ProbeSpec, cases: int) -> int:
-    """Return the most calls to language models that a run over `cases` functions makes."""
-    return sum(asks(spec, cases).values())
-
-
 _KINDS = {"numeric": "numeric", "strings": "string", "entities": "entity", "relations": "relation"}
 _YOURS = "Your own {} function"
 

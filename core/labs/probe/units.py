@@ -49,9 +49,6 @@ from .view import ProbeView, trial_of
 Pair = Literal["control", "interpretation"]
 """What the judge compares (`records.Comparison.about`)."""
 
-PARTS = {"truth": "ceiling", "interpretation": "unit"}
-"""The descriptions that further evaluators read, with the item prefix of their tests by the first."""
-
 EXAMPLES = 10
 """The most examples of the function that the judge sees."""
 
@@ -88,19 +85,11 @@ async def compare(
 
 def another(spec: ProbeSpec, truth: str) -> str:
     """Return the description of the next generated function of the category that has another description."""
-    described = (source.generated(spec.category, seed, None, "repaired").describe() for seed in count(spec.seed + 1))
+    described = (source.generate(spec.category, seed).describe() for seed in count(spec.seed + 1))
     return next(text for text in described if text != truth)
 
 
 # Figures
-
-
-def figures(view: ProbeView) -> Iterator[Figure]:
-    """Yield how far the evaluators of a case agree, and what its judge says; nothing without these."""
-    if view.further:
-        yield from _agreement(view)
-    if view.comparisons:
-        yield from _judged(view)
 
 
 def by_evaluator(view: ProbeView) -> Iterator[tuple[Mapping[str, str], Figure]]:
@@ -112,13 +101,13 @@ def by_evaluator(view: ProbeView) -> Iterator[tuple[Mapping[str, str], Figure]]:
         yield {"evaluator": who}, Figure("further_ceiling", view.rules, score)
 
 
-def _agreement(view: ProbeView) -> Iterator[Figure]:
+def agreement(view: ProbeView) -> Iterator[Figure]:
     """Yield the mean over pairs of evaluators of the share of tests in which both pick the same example, and of Cohen's
     kappa; undefined if a pair has none.
     """
     by: dict[str, dict[str, int | None]] = {}
     for item, test in view.units.items():
-        if test.about in PARTS:
+        if test.about in _ITEMS:
             by.setdefault(test.evaluator, {})[item] = test.picked
     for item, test in view.further.items():
         by.setdefault(test.evaluator, {})[item.partition("/")[2]] = test.picked
@@ -138,7 +127,7 @@ def _agreement(view: ProbeView) -> Iterator[Figure]:
         yield Figure(name, view.rules, score or undefined(len(tests), why))
 
 
-def _judged(view: ProbeView) -> Iterator[Figure]:
+def judged(view: ProbeView) -> Iterator[Figure]:
     """Yield for each pair of descriptions what the judge prefers in both orders, and for both pairs together how often
     its choice depends on the order.
     """
@@ -219,7 +208,9 @@ EMBEDDING = "embedding"
 About = Literal["interpretation", "paper", "truth", "nothing", "anything", "everything", "seen"]
 _METRICS: dict[About, str] = {"interpretation": "unit_test", "truth": "unit_test_ceiling"}
 _ITEMS: dict[About, str] = {"interpretation": "unit", "truth": "ceiling"}
-"""The item prefixes of tests if they differ from what the tests are about."""
+"""The descriptions that further evaluators read too, with the item prefixes of their tests; other tests have as prefix
+what they are about.
+"""
 
 CONTROL = "unit_test_control"
 """The figure of the descriptions that tell nothing: the best of them is used."""
@@ -334,7 +325,7 @@ async def _second_opinions(
     spec: ProbeSpec, run: CaseContext, function: FindFunction, tests: Sequence[Triplet], texts: dict[About, str]
 ) -> None:
     """Let further evaluators take the same tests, and the judge compare. Failed calls are dropped with the reason."""
-    read = {about: text for about, text in texts.items() if about in PARTS}
+    read = {about: text for about, text in texts.items() if about in _ITEMS}
     for number, evaluator in enumerate(spec.evaluators, start=2):
         wanted = {f"evaluator-{number}/{item}": work for item, work in _wanted(tests, read).items()}
         with suppress(CallError):

@@ -259,16 +259,9 @@ def _text(one: records.Prediction, rules: Rules) -> Reading:
         return Reading(expected=guess, observed=one.truth, outcome="not tested", counts=False, reason=reason)
     if not_runnable(error):
         return Reading(observed=one.truth, outcome=NOT_RUNNABLE, counts=False, reason=error)
-    right = guess == one.truth
-    if rules == "paper" and one.right_paper is not None:
-        right = one.right_paper
-    return Reading(
-        expected=guess,
-        observed=one.truth,
-        outcome="right" if right else "wrong",
-        counts=True,
-        reason=error,
-    )
+    right = one.right_paper if rules == "paper" else guess == one.truth
+    outcome = "right" if right else "wrong"
+    return Reading(expected=guess, observed=one.truth, outcome=outcome, counts=True, reason=error)
 
 
 def _unit(test: records.UnitTest | None, rules: Rules, cut: str = "") -> Reading:

@@ -65,10 +65,10 @@ def name_of(category: Category, seed: int, difficulty: Difficulty | None, rules:
 
 
 def seed_of(id: str) -> int:
-    """Return the seed in the name of a generated function. Raises ValueError for any other name."""
+    """Return the seed in the name of a generated function. Raises FunctionError for any other name."""
     match = DRAWN.fullmatch(id)
     if match is None:
-        raise ValueError(f"{id!r} is not the name of a drawn function")
+        raise FunctionError(f"{id!r} is not the name of a drawn function")
     return int(match["seed"])
 
 
@@ -83,6 +83,10 @@ def shape_of(id: str) -> str:
     """
     match = DRAWN.fullmatch(id)
     return (match["shape"] or "") if match else ""
+
+
+class FunctionError(ExplainError, ValueError):
+    """There is no such function as was asked for, or none can be made of it; the message says why."""
 
 
 class UndefinedInputError(ExplainError, ValueError):
@@ -171,7 +175,7 @@ LARGEST = 256 * files.MB
 T = TypeVar("T")
 
 
-class BenchmarkError(ExplainError, ValueError):
+class BenchmarkError(FunctionError):
     """A folder or file that is not the published benchmark; the message names it and says what is expected."""
 
 

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from ....events import Frozen, Rules
 from ....package_data import table
-from .base import Category, FindFunction, Value, read_json, read_number, rebuilt
+from .base import BenchmarkError, Category, FindFunction, Value, read_json, read_number, rebuilt
 
 # The numeric atoms of FIND (paper, appendix E; docs/measuring.md §4.1): how parameters are sampled, values, formula.
 #
@@ -185,7 +185,7 @@ def fit(f: Callable[[Numbers], Numbers], low: float, high: float, rng: np.random
 def load(path: Path) -> MLP:
     """Load the published weights in `mlp_approx_model.pt`. Only tensors are read from the file, never code.
 
-    Raises ValueError if the file is not such a network, OSError if it cannot be read.
+    Raises BenchmarkError if the file is not such a network, OSError if it cannot be read.
     """
     import torch
 
@@ -196,9 +196,9 @@ def load(path: Path) -> MLP:
     except OSError:
         raise
     except Exception as error:  # torch raises half a dozen kinds for a file that is not one of its own
-        raise ValueError(f"{path.name} holds no network of one input, {HIDDEN} units and one output") from error
+        raise BenchmarkError(f"{path.name} holds no network of one input, {HIDDEN} units and one output") from error
     if not len(w) == len(b) == len(v) == HIDDEN:
-        raise ValueError(f"{path.name} has {len(w)} hidden units, not {HIDDEN}")
+        raise BenchmarkError(f"{path.name} has {len(w)} hidden units, not {HIDDEN}")
     return MLP(w=tuple(w), b=tuple(b), v=tuple(v), c=c)
 
 
