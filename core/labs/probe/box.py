@@ -257,7 +257,7 @@ def _published(spec: ProbeSpec) -> list[Stated]:
         tests = published_triplets(files.resolve_named(str(spec.find_dir)), spec.category)[spec.function]
     except (BenchmarkError, KeyError):
         return []
-    true = dict.fromkeys(test.options[test.correct] for test in tests)
+    true = dict.fromkeys(test.true for test in tests)
     return [Stated(one[0], one[1] if len(one) > 1 else "1", True) for one in true]
 
 
@@ -343,15 +343,6 @@ def _same(function: RelationFunction, truth: Stated, output: str) -> bool:
     tolerance = function.relation.tolerance if function.relation else 0.0
     accepted = bool(function.accepts(truth.input, output) and function.accepts(truth.input, truth.expected))
     return accepted or same_answer(output, truth.expected, tolerance)
-
-
-def pooled_fidelity(found: Sequence[Fidelity]) -> Fidelity:
-    """Join several boxes of one category and backbone, input by input. Raises ValueError if there are none."""
-    if not found:
-        raise ValueError("no box was measured")
-    fields = ("inputs", "inside", "expected", "outputs", "readings")
-    joined = {name: tuple(value for one in found for value in getattr(one, name)) for name in fields}
-    return found[0].model_copy(update=joined)
 
 
 # In words

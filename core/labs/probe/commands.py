@@ -229,10 +229,7 @@ def fields(given: dict[str, Any]) -> dict[str, Any]:
     category = given.get("category", "numeric")
     interpreter = given.get("interpreter", "aia")
     model = given.pop("model", "") or f"local/{SHIPPED}"
-    if len(functions := given.pop("function", ())) == 1:
-        given["function"] = functions[0]
-    elif functions:
-        given["functions"] = functions
+    given["functions"] = given.pop("function", ())
     if given.get("own"):
         given["own_kind"] = _kind_of(category, given["own"])
     backbone = given.get("backbone")

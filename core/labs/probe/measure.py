@@ -170,17 +170,16 @@ async def _fit(spec: ProbeSpec, box: Box, function: FindFunction) -> str:
             return [probe.value for probe in box.call([repr(float(x)) for x in xs], 1)]
 
         typed = grid(function) if pairs else None
-        fitted = await asyncio.to_thread(fit_numeric, numbers, budget=spec.probes, seed=spec.seed, inputs=typed)
-        text = fitted.text
+        found = await asyncio.to_thread(fit_numeric, numbers, budget=spec.probes, seed=spec.seed, inputs=typed)
     else:
 
         def texts(xs: Sequence[str]) -> list[str | None]:
             return [None if probe.problem else probe.output for probe in box.call(xs, 1)]
 
         known = exemplars(function) if pairs else None
-        text = (await asyncio.to_thread(fit_string, texts, budget=spec.probes, inputs=known)).text
+        found = await asyncio.to_thread(fit_string, texts, budget=spec.probes, inputs=known)
     box.record(box.probes)
-    return text
+    return found.text
 
 
 async def _nearest(spec: ProbeSpec, box: Box, function: FindFunction) -> Interpretation:

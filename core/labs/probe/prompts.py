@@ -133,9 +133,7 @@ def follow_up(name: str, **slots: str) -> str:
 
 def pairs(probes: Sequence[Probe]) -> str:
     """Return the pairs as "(3, 9.5)", one per line; an input without an output has the reason instead."""
-    if not probes:
-        return "(none)"
-    return "\n".join(f"({probe.input}, {probe.output})" for probe in probes)
+    return "\n".join(f"({probe.input}, {probe.output})" for probe in probes) or "(none)"
 
 
 def unit_test(spec: ProbeSpec, description: str, options: Sequence[Sequence[str]]) -> Prompt:

@@ -59,7 +59,7 @@ async def compare(
     spec: ProbeSpec, run: CaseContext, function: FindFunction, tests: Sequence[Triplet], description: str
 ) -> None:
     """Ask the judge about each pair of descriptions in both orders. A call that fails is dropped with the reason."""
-    examples = list(dict.fromkeys(prompts.SHOWN.join(test.options[test.correct]) for test in tests))[:EXAMPLES]
+    examples = list(dict.fromkeys(prompts.SHOWN.join(test.true) for test in tests))[:EXAMPLES]
     truth = function.describe()
     pairs: dict[Pair, tuple[str, str]] = {"control": (truth, another(spec, truth))}
     if description.strip() and description.strip() != truth.strip():
@@ -134,8 +134,8 @@ def judged(view: ProbeView) -> Iterator[Figure]:
     said: dict[str, dict[bool, bool | None]] = {}
     for one in view.comparisons.values():
         said.setdefault(one.about, {})[one.swapped] = one.first_is_better
-    whole = {about: [two[swapped] for swapped in ORDERS] for about, two in said.items() if len(two) == len(ORDERS)}
-    read = {about: two for about, two in whole.items() if None not in two}
+    both = {about: [two.get(swapped) for swapped in ORDERS] for about, two in said.items()}
+    read = {about: two for about, two in both.items() if None not in two}
     by_order = {about: first != second for about, (first, second) in read.items()}
     for name, about in (("judge_control", "control"), ("judge_prefers", "interpretation")):
         if about not in said:
@@ -259,16 +259,11 @@ def triplets(spec: ProbeSpec, function: FindFunction) -> tuple[Triplet, ...]:
     """Return the published triplets of a published function, else generated ones. Raises ValueError if there can be
     none.
     """
-    if spec.is_published and spec.find_dir:
-        if spec.category == "strings":
-            task = source.published_strings(spec.find_dir)[spec.function]
-            pairs = zip(task.triplets, task.correct, strict=True)
-            return tuple(Triplet(options=options, correct=correct) for options, correct in pairs)
-        if isinstance(function, EntityFunction | RelationFunction):
-            return published_triplets(files.resolve_named(spec.find_dir), spec.category)[spec.function]
-    if spec.category == "strings" or isinstance(function, EntityFunction | RelationFunction):
-        return drawn_triplets(function, spec.seed, spec.unit_tests)
-    raise ValueError("pairs that were typed in leave nothing to test with")
+    if spec.category != "strings" and not isinstance(function, EntityFunction | RelationFunction):
+        raise ValueError("pairs that were typed in leave nothing to test with")
+    if spec.is_published:
+        return published_triplets(files.resolve_named(str(spec.find_dir)), spec.category)[spec.function]
+    return drawn_triplets(function, spec.seed, spec.unit_tests)
 
 
 async def run_tests(spec: ProbeSpec, run: CaseContext, function: FindFunction, read: Interpretation) -> None:
@@ -298,23 +293,22 @@ async def run_tests(spec: ProbeSpec, run: CaseContext, function: FindFunction, r
     if not tests or why:
         _without(spec, run, _METRICS.values(), undefined(len(tests), why or "there are no triplets"))
         return
-    if evaluator == EMBEDDING:
-        # An encoder prefers some examples whatever it reads; the descriptions that tell nothing show by how much.
-        texts |= telling_nothing(spec.category)
-        try:
+    try:
+        if evaluator == EMBEDDING:
+            # An encoder prefers some examples whatever it reads; the descriptions that tell nothing show by how much.
+            texts |= telling_nothing(spec.category)
             judged = await asyncio.to_thread(_by_embedding, tests, texts)
-        except NoEncoderError as missing:
-            _without(spec, run, ["unit_test"], undefined(len(tests), str(missing)))
-            return
-    else:
-        try:
+        else:
             judged = await _by_model(spec, run, _wanted(tests, texts), texts, spec.evaluator)
-        except CallError as failure:
-            if spec.category != "strings":
-                raise
-            # A function of texts is judged mainly by its code.
-            _without(spec, run, _METRICS.values(), undefined(len(tests), failure.message))
-            return
+    except NoEncoderError as missing:
+        _without(spec, run, ["unit_test"], undefined(len(tests), str(missing)))
+        return
+    except CallError as failure:
+        if spec.category != "strings":
+            raise
+        # A function of texts is judged mainly by its code.
+        _without(spec, run, _METRICS.values(), undefined(len(tests), failure.message))
+        return
     for item, test in judged.items():
         run.record(test, item, trial=trial_of(item))
     _score(spec, run, judged, len(tests))
