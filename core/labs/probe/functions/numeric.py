@@ -66,26 +66,6 @@ class AtomKind(Frozen):
 ATOMS = {name: AtomKind.model_validate(entry) for name, entry in table("find/numeric_atoms").items()}
 
 
-def sample_parameters(name: str, rng: np.random.Generator, rules: Rules) -> Parameters:
-    """Return parameters of the atom `name`, sampled from the ranges of `rules`."""
-    draws = ATOMS[name].draws
-
-    def several(parameter: str, number: int) -> tuple[float, ...]:
-        return tuple(draws[parameter].sample(rng, rules) for _ in range(number))
-
-    if name == "polynomial":
-        degree = int(rng.integers(2, 6))
-        return {"coefficients": (*several("leading", 1), *several("others", degree))}
-    if name == "rational":
-        # The numerator's order first: sampled the other way round, nearly half of the numerators would be constant.
-        above = int(rng.integers(0, 5))
-        below = int(rng.integers(above + 1, 6))
-        return {"numerator": several("numerator", above + 1), "denominator": several("denominator", below + 1)}
-    in_turn = sorted(draws, key=lambda parameter: not draws[parameter].first)
-    drawn = {parameter: draws[parameter].sample(rng, rules) for parameter in in_turn}
-    return {parameter: drawn[parameter] for parameter in draws}
-
-
 def _as_scripted(name: str, p: Parameters) -> Parameters:
     """Return the parameters with which the authors' script computes: the arguments of waves are shifted by one
     position, so that the "phase" is the period, and `absolute` loses its bias (docs/measuring.md §4.1).

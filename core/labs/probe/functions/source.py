@@ -89,17 +89,20 @@ def from_code(name: str, category: base.Category, text: str) -> CodeFunction:
     return CodeFunction(id=name, category=category, code=as_code(text), source=text)
 
 
+def why_it_fails(category: base.Category, code: str) -> str:
+    """Return why `code` works on none of a few inputs; an empty string if it works on some."""
+    result = sandbox.evaluate(code, TRIED[category])
+    return "" if any(value is not None for value in result.values) else str(result.errors[0])
+
+
 def trouble(category: base.Category, text: str) -> str:
     """Return why `text`, a formula or Python, works on none of a few inputs; an empty string if it works on some."""
     code = as_code(text)
-    result = sandbox.evaluate(code, TRIED[category])
-    if any(value is not None for value in result.values):
-        return ""
-    why = str(result.errors[0])
-    if code == text:
+    why = why_it_fails(category, code)
+    if not why or code == text:
         return why
     mended = _TIMES.sub(r"\1 * ", text)
-    if mended != text and any(value is not None for value in sandbox.evaluate(as_code(mended), TRIED[category]).values):
+    if mended != text and not why_it_fails(category, as_code(mended)):
         return f"a multiplication needs its sign. Write {mended.strip()}"
     # The parser's message mentions the parentheses that we put around a formula.
     return "it cannot be read as a formula of x; look at its signs and parentheses" if "SyntaxError" in why else why
@@ -261,7 +264,24 @@ def draw_numeric(name: str, rng: np.random.Generator, rules: Rules) -> numeric.N
 
 def draw_numeric_atom(name: str, rng: np.random.Generator, rules: Rules) -> numeric.Atom:
     """Return the atom `name` with newly sampled parameters, from the ranges of `rules` (docs/measuring.md §4.1)."""
-    return numeric.Atom(name=name, parameters=numeric.sample_parameters(name, rng, rules))
+    draws = numeric.ATOMS[name].draws
+
+    def several(parameter: str, number: int) -> tuple[float, ...]:
+        return tuple(draws[parameter].sample(rng, rules) for _ in range(number))
+
+    if name == "polynomial":
+        degree = int(rng.integers(2, 6))
+        drawn: numeric.Parameters = {"coefficients": (*several("leading", 1), *several("others", degree))}
+    elif name == "rational":
+        # The numerator's order first: sampled the other way round, nearly half of the numerators would be constant.
+        above = int(rng.integers(0, 5))
+        below = int(rng.integers(above + 1, 6))
+        drawn = {"numerator": several("numerator", above + 1), "denominator": several("denominator", below + 1)}
+    else:
+        in_turn = sorted(draws, key=lambda parameter: not draws[parameter].first)
+        values = {parameter: draws[parameter].sample(rng, rules) for parameter in in_turn}
+        drawn = {parameter: values[parameter] for parameter in draws}
+    return numeric.Atom(name=name, parameters=drawn)
 
 
 def draw_noise(function: numeric.NumericFunction, rng: np.random.Generator, rules: Rules) -> numeric.Noise:
