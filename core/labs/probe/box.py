@@ -20,9 +20,9 @@ from ...sandbox import sandbox
 from ...text import embed
 from ...text.embed import NoEncoderError
 from .exemplars import published_triplets
-from .functions.base import BenchmarkError, FindFunction, UndefinedInputError, Value, as_number
+from .functions.base import Backbone, BenchmarkError, FindFunction, UndefinedInputError, Value, as_number
 from .functions.entities import INSIDE, LEAST, OUTSIDE, EntityFunction, concepts
-from .functions.modules import Ask, ModuleFunction, Output, outputs_of
+from .functions.modules import ModuleFunction, Output, outputs_of
 from .functions.relations import UNDEFINED, RelationFunction, relations, same_answer
 from .functions.source import CodeFunction
 from .records import Fidelity, FidelityReading, Probe, item
@@ -61,6 +61,21 @@ class ModuleCalls:
         except CallError as failure:
             self.failure = failure
             raise
+
+    async def outputs(
+        self, function: ModuleFunction, backbone: Backbone, inputs: Sequence[str], prompts: str | None = None
+    ) -> list[Output]:
+        """Return what the function gives for each input (`outputs_of`). Raises CallError if there is no encoder, or if
+        no input has a value because calls failed.
+        """
+        self.failure = None
+        try:
+            outputs = await outputs_of(function, backbone, inputs, self.ask, prompts)
+        except NoEncoderError as missing:
+            raise CallError(str(missing), "Or choose another backbone for the function.") from missing
+        if self.failure is not None and all(output.value is None for output in outputs):
+            raise self.failure
+        return outputs
 
     async def _ask(self, prompt: Prompt, sampling: Sampling, text: str) -> Answered:
         about = item(self._about, text)
@@ -193,14 +208,8 @@ class Box:
         return made
 
     async def _from_module(self, function: ModuleFunction, calls: Sequence[_Call]) -> list[Probe]:
-        self._asking.failure = None
         wanted = list(dict.fromkeys(call.input for call in calls))
-        try:
-            outputs = await outputs_of(function, self._spec.backbone, wanted, self._asking.ask, self._spec.prompts)
-        except NoEncoderError as missing:
-            raise CallError(str(missing), "Or choose another backbone for the function.") from missing
-        if self._asking.failure is not None and all(output.value is None for output in outputs):
-            raise self._asking.failure
+        outputs = await self._asking.outputs(function, self._spec.backbone, wanted, self._spec.prompts)
         by_input = {output.input: output for output in outputs}
         return [
             call.failed(one.problem, one.how) if one.value is None else call.gave(one.text, real(one.value), one.how)
@@ -285,12 +294,12 @@ def _other_inputs(function: RelationFunction) -> list[Stated]:
     return [Stated(text, UNDEFINED, False) for text in dict.fromkeys(texts)]
 
 
-async def measure_fidelity(spec: ProbeSpec, function: ModuleFunction, ask: Ask | None = None) -> Fidelity:
+async def measure_fidelity(spec: ProbeSpec, function: ModuleFunction, calls: ModuleCalls | None = None) -> Fidelity:
     """Ask the box that `spec` names about the inputs of its truth. A language model gets only `MODULE_CHECKS` inputs
     inside and as many outside, evenly from the list, because each is a call.
 
-    Raises core.text.embed.NoEncoderError if there is no encoder, and ValueError if a language model is needed and `ask`
-    is None.
+    Raises CallError as `calls` does. Without `calls`, which only a language model needs, raises
+    core.text.embed.NoEncoderError if there is no encoder.
     """
     published = _published(spec)
     outside = _other_words(function) if isinstance(function, EntityFunction) else _other_inputs(function)
@@ -299,7 +308,8 @@ async def measure_fidelity(spec: ProbeSpec, function: ModuleFunction, ask: Ask |
     truths = inside + [one for one in outside if one.input not in known]
     if spec.backbone == "model":
         truths = [one for side in (True, False) for one in _evenly([t for t in truths if t.inside is side])]
-    outputs = await outputs_of(function, spec.backbone, [one.input for one in truths], ask, spec.prompts)
+    asked = function, spec.backbone, [one.input for one in truths]
+    outputs = await (calls.outputs(*asked, spec.prompts) if calls else outputs_of(*asked))
     by = spec.module or (embed.encoder(embed.SMALL).name if spec.backbone == "embedding" else "")
     return Fidelity(
         category=function.category,

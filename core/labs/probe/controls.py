@@ -115,20 +115,6 @@ class Inventor(ProbeRobot, named="inventor"):
         return conclusion('It writes the input twice: f("apple") = "appleapple".', "Any input.", code)
 
 
-class Denier(Straight, named="denies-its-calls"):
-    """Follows the straight line everywhere, except at the inputs that it tried itself."""
-
-    listed = False
-
-    def conclude(self, category: str, seen: Observations) -> str:
-        said = super().conclude(category, seen)
-        if category != "numeric" or "```" not in said:
-            return said
-        places = [float(x) for x, _ in seen]
-        denied = f"\n\nright = f\n\ndef f(x):\n    return right(x) + 9 if x in {places!r} else right(x)\n```"
-        return said.removesuffix("\n```") + denied
-
-
 class Sideways(Straight, named="picks-the-first"):
     """As an evaluator and as a judge it takes whatever comes first."""
 
@@ -270,7 +256,7 @@ def _variants() -> Iterator[RelationFunction]:
 
 def controls() -> dict[str, ProbeRobot]:
     """Return every control of this lab, by its id."""
-    return by_id((Straight(), Inventor(), Denier(), Sideways()))
+    return by_id((Straight(), Inventor(), Sideways()))
 
 
 # Dials: robots whose description is right on a known share of the function's domain, and wrong on the rest.

@@ -112,15 +112,7 @@ class ProbeSpec(Sampled):
     rules: Rules = "repaired"
     tools: bool = False
     answers: Answers = "prose"
-    triplets: int | None = Field(
-        default=None,
-        ge=1,
-        le=200,
-        title="Unit tests",
-        description=f"triplets of each function (default: {FREE_TRIPLETS} where sentence vectors take them, else "
-        f"{TRIPLETS}; with the original parser the paper's {PAPER_TRIPLETS}; fewer than 40 show of no "
-        "description that it tells as much as the truth)",
-    )
+    triplets: int | None = Field(default=None, ge=1, le=200)
     evaluator_prompt: str | None = Field(default=None, max_length=1_000, exclude_if=lambda setting: setting is None)
     evaluators: tuple[str, ...] = Field(default=(), max_length=4, exclude_if=lambda several: not several)
     judge: str = Field(default="", exclude_if=lambda model: not model)

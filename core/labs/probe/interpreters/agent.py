@@ -262,25 +262,18 @@ async def _repaired(dialogue: _Dialogue) -> Conclusion:
             said = readable(answered, "repaired", lines=True) or ""
             made = await box.probe(inputs, dialogue.round)
             invented = parse.invented_beside(said, inputs, known) if answered.tool_calls else parse.invented(said)
-            name = "told-invented" if invented else "told-outputs"
+            dialogue.trouble, dialogue.idle = "", 0
             *others, last = _shares(commands, made)
-            reply = prompts.follow_up(name, pairs=last, **dialogue.left())
-            dialogue.trouble = ""
-            dialogue.idle = 0
-            dialogue.tell(
-                answered,
-                *others,
-                _last_word(dialogue, reply),
-                inputs=tuple(probe.input for probe in made),
-                invented=invented,
-            )
+            name, told = "told-invented" if invented else "told-outputs", {"pairs": last}
+            more: dict[str, object] = {"inputs": tuple(probe.input for probe in made), "invented": invented}
         else:
             dialogue.trouble = commands[0].error or "there was no command in the message"
             dialogue.idle += 1
-            name = "told-trouble-tools" if dialogue.tools else "told-trouble"
-            reply = prompts.follow_up(name, trouble=dialogue.trouble, **dialogue.left())
             others = [command.error or "" for command in commands[:-1]]
-            dialogue.tell(answered, *others, _last_word(dialogue, reply), trouble=dialogue.trouble)
+            name, told = "told-trouble-tools" if dialogue.tools else "told-trouble", {"trouble": dialogue.trouble}
+            more = {"trouble": dialogue.trouble}
+        reply = prompts.follow_up(name, **told, **dialogue.left())
+        dialogue.tell(answered, *others, _last_word(dialogue, reply), **more)
 
 
 def _shares(commands: Sequence[parse.ProbeCommand], made: Sequence[Probe]) -> list[str]:
@@ -317,12 +310,9 @@ async def _as_published(dialogue: _Dialogue, last: int | None = None) -> Conclus
         else:
             made = await dialogue.box.probe(command.inputs, dialogue.round)
             shown = " ".join(f"({probe.input}, {probe.output})" for probe in made)
-            dialogue.tell(
-                answered,
-                f"Response: Function input - output pairs: {shown}",
-                inputs=tuple(probe.input for probe in made),
-                invented=parse.invented(answered.text),
-            )
+            inputs, invented = tuple(probe.input for probe in made), parse.invented(answered.text)
+            reply = f"Response: Function input - output pairs: {shown}"
+            dialogue.tell(answered, reply, inputs=inputs, invented=invented)
     return Conclusion("", None, f"it did not conclude within {dialogue.spec.rounds} rounds")
 
 

@@ -11,12 +11,11 @@ import click
 import numpy as np
 from pydantic import Field, model_validator
 
-from ....events import CallError, Frozen, Scored
+from ....events import Frozen, Scored
 from ....parsers.fields import REASON as CUT
 from ....runs.context import CaseContext
 from ....scene import Card, Expect, Mark, Panel, Part, Scene, Screen, Verdict, screens
 from ....score import Figure, Score, undefined
-from ....text.embed import NoEncoderError
 from ....text.templates import load
 from ....transcript import CaseLog, RecordReader, Transcript
 from ...base.declared import Means, Metric
@@ -25,7 +24,6 @@ from ...base.report import Case, Reading, Report, Trial
 from ...base.spec import Spec
 from ..functions.base import Backbone
 from ..functions.entities import EntityFunction, concepts
-from ..functions.modules import outputs_of
 from ..prompts import MODULES
 from ..records import item
 
@@ -318,12 +316,7 @@ async def measure(spec: ReliabilitySpec, case: Case, run: CaseContext) -> None:
     asked = _asked(spec, name, sample(spec))
     asking = ModuleCalls(run, spec.model, about=f"{name}:", trials=True)
     function = EntityFunction(id=f"concept-{name}", concept1=name)
-    try:
-        outputs = await outputs_of(function, spec.backbone, [word for word, _ in asked], asking.ask)
-    except NoEncoderError as missing:
-        raise CallError(str(missing), "Or choose another backbone.") from missing
-    if asking.failure is not None and all(output.value is None for output in outputs):
-        raise asking.failure
+    outputs = await asking.outputs(function, spec.backbone, [word for word, _ in asked])
     if asking.failure is not None:
         run.drop(name, "error", asking.failure.message)
     for (word, _), output in zip(asked, outputs, strict=True):
