@@ -19,8 +19,15 @@ from ...runs.fairness import run_in_thread
 from ...sandbox import sandbox
 from ...text import embed
 from ...text.embed import NoEncoderError
-from .exemplars import published_triplets
-from .functions.base import Backbone, BenchmarkError, FindFunction, UndefinedInputError, Value, as_number
+from .functions.base import (
+    Backbone,
+    BenchmarkError,
+    FindFunction,
+    UndefinedInputError,
+    Value,
+    as_number,
+    published_triplets,
+)
 from .functions.entities import INSIDE, LEAST, OUTSIDE, EntityFunction, concepts
 from .functions.modules import ModuleFunction, Output, outputs_of
 from .functions.relations import UNDEFINED, RelationFunction, relations, same_answer
@@ -353,6 +360,15 @@ def _same(function: RelationFunction, truth: Stated, output: str) -> bool:
     tolerance = function.relation.tolerance if function.relation else 0.0
     accepted = bool(function.accepts(truth.input, output) and function.accepts(truth.input, truth.expected))
     return accepted or same_answer(output, truth.expected, tolerance)
+
+
+def pooled_fidelity(found: Sequence[Fidelity]) -> Fidelity:
+    """Join several boxes of one category and backbone, input by input. Raises ValueError if there are none."""
+    if not found:
+        raise ValueError("no box was measured")
+    fields = ("inputs", "inside", "expected", "outputs", "readings")
+    joined = {name: tuple(value for one in found for value in getattr(one, name)) for name in fields}
+    return found[0].model_copy(update=joined)
 
 
 # In words

@@ -28,9 +28,9 @@ from ...text.embed import SMALL, NoEncoderError, encoder, likeness
 from ..base.declared import AnnotationQuestion, AnnotationTask, ReferenceAnswers
 from . import parse, prompts
 from .evaluate import picked
-from .exemplars import TESTS, Triplet, drawn_triplets, published_triplets
+from .exemplars import TESTS, drawn_triplets
 from .functions import source
-from .functions.base import FindFunction
+from .functions.base import FindFunction, Triplet, published_triplets
 from .functions.entities import EntityFunction, concepts
 from .functions.relations import UNDEFINED, RelationFunction, relations
 from .prompts import SHOWN

@@ -1,5 +1,7 @@
 """The hand-written parts of Probe's page, and its form."""
 
+import asyncio
+import json
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
@@ -8,20 +10,25 @@ import streamlit as st
 
 from core import policy
 from core.labs.base.spec import knobs
+from core.labs.probe import box
 from core.labs.probe.by_hand import is_drawn, spec_of_day
 from core.labs.probe.controls import Straight, worthless
 from core.labs.probe.functions.base import CATEGORIES, Category, difficulties
-from core.labs.probe.functions.entities import concepts, keeps
+from core.labs.probe.functions.entities import EntityFunction, concepts, keeps
+from core.labs.probe.functions.relations import RelationFunction
+from core.labs.probe.functions.source import cases, load
 from core.labs.probe.lab import LAB
 from core.labs.probe.reliability.lab import LAB as RELIABILITY
 from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, ProbeSpec
+from core.text.embed import NoEncoderError
 from core.text.templates import PROMPTS
 from core.transcript import Transcript
 from pages import lab as driver
 from pages.components import lab_page, widgets
 from pages.components.lab_page import FormPlaces, LabPage, NextRun
 from pages.components.tables import draw_published
+from pages.components.throttle import waits
 from pages.components.widgets import SHIPPED, one_of, widget
 from pages.labs.probe import turn
 
@@ -96,6 +103,33 @@ def link_to(spec: ProbeSpec) -> None:
         st.caption("Opens this page with the same function and interpreter, truth hidden: for a class, for example.")
         address = f"{(st.context.url or '').split('?')[0]}?{urlencode(query)}"
         st.code(address, language=None, wrap_lines=True)
+
+
+def trust(spec: ProbeSpec) -> str:
+    """Return how closely the backbone follows the function's definition; empty if that would take model calls. For
+    several functions, only tables are measured.
+    """
+    if not spec.is_module or spec.backbone == "model" or (spec.is_several and spec.backbone != "table"):
+        return ""
+    asked = {"category", "seed", "difficulty", "function", "functions", "count", "limit", "find_dir", "own", "own_kind"}
+    with waits("Testing the black box …"):
+        try:
+            return _trust(spec.model_dump_json(include={*asked, "backbone", "rules"}))
+        except (ValueError, NoEncoderError):
+            # The run reports it if it matters.
+            return ""
+
+
+@st.cache_data(ttl=3600, max_entries=200, show_spinner=False)
+def _trust(fields: str) -> str:
+    spec = ProbeSpec.model_validate({**json.loads(fields), "interpreter": "you"})
+    found = []
+    for case in cases(spec):
+        function = load(case.about)
+        if isinstance(function, EntityFunction | RelationFunction):
+            found.append(asyncio.run(box.measure_fidelity(case.about, function)))
+    words = " ".join(box.fidelity_sentences(box.pooled_fidelity(found)))
+    return f"Over {len(found)} functions: {words}" if len(found) > 1 else words
 
 
 WORDS: Mapping[str, str] = dict([*KNOBS["category"].names.items(), *NAMES.items()])
@@ -323,6 +357,8 @@ class ProbePage(LabPage):
             )
         if spec is not None and not (spec.own or spec.function or spec.is_several):
             link_to(spec)
+        if spec is not None and (words := trust(spec)):
+            st.caption(words)
         return {"hold": "1"} if hold else {}
 
     # A run

@@ -225,3 +225,35 @@ def published_modules(
         return id, kind(id=id, exemplars=exemplars, **concepts)
 
     return read_entries(find_dir, f"neurons_{category}/data.json", function)
+
+
+class Triplet(Frozen):
+    """Three examples, one of them true at position `correct` (from 0).
+
+    An example is (input,) for entities, because the evaluator sees no values there, else (input, output).
+    """
+
+    options: tuple[tuple[str, ...], ...]
+    correct: int
+
+    @property
+    def true(self) -> tuple[str, ...]:
+        """The true example."""
+        return self.options[self.correct]
+
+
+def published_triplets(find_dir: Path, category: Category) -> dict[str, tuple[Triplet, ...]]:
+    """Return the ten published triplets of each function of texts, words or facts, by id. Raises BenchmarkError if they
+    cannot be read.
+    """
+    is_text = category == "strings"
+
+    def triplets(entry: Any) -> tuple[str, tuple[Triplet, ...]]:
+        made = []
+        for listed, number in zip(entry["test_vec"], entry["correct_inx"], strict=True):
+            examples = zip(listed, strict=True) if category == "entities" else zip(*listed, strict=True)
+            options = tuple(tuple(part if is_text else part.strip() for part in example) for example in examples)
+            made.append(Triplet(options=options, correct=number - 1))
+        return entry["name"], tuple(made)
+
+    return read_entries(find_dir, f"{category if is_text else f'neurons_{category}'}/unit_test_data.json", triplets)

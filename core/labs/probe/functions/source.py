@@ -157,11 +157,7 @@ def _input(category: base.Category, text: str) -> float | str:
 
 
 def from_pairs(name: str, category: base.Category, pairs: Mapping[str, str]) -> PairsFunction:
-    """Return a function of `pairs` alone; if an input occurs twice, the last pair is used. Raises FunctionError if
-    there are none.
-    """
-    if not pairs:
-        raise base.FunctionError("Type at least one pair of input and output.")
+    """Return a function of `pairs` alone; if an input occurs twice, the last pair is used."""
     unique = {_input(category, key): (key.strip(), output) for key, output in pairs.items()}
     return PairsFunction(id=name, category=category, pairs=dict(unique.values()))
 
@@ -470,8 +466,6 @@ def brought(category: base.Category, kind: base.OwnKind, text: str) -> base.Find
 
     Raises FunctionError with a message for the person.
     """
-    if not text.strip():
-        raise base.FunctionError("Write the function first: a formula, a few lines of Python, or pairs.")
     if kind == "pairs":
         return from_pairs("own", category, read_pairs(text))
     if kind == "code":

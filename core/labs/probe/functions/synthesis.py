@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ....events import Frozen
-from ..exemplars import Triplet, published_triplets
-from .base import read_json
+from .base import Triplet, published_triplets, read_json
 from .string_atoms import WORDS, rotate_at
 from .strings import NEVER_INNER, STRING_ATOMS, TRIED, StringAtom, StringFunction
 

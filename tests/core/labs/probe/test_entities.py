@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.labs.probe.exemplars import entity_triplets, published_triplets
-from core.labs.probe.functions.base import BenchmarkError
+from core.labs.probe.exemplars import entity_triplets
+from core.labs.probe.functions.base import BenchmarkError, published_triplets
 from core.labs.probe.functions.entities import (
     Concept,
     EntityFunction,

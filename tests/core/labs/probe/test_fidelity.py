@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.labs.probe.box import fidelity_sentences, measure_fidelity
+from core.labs.probe.box import fidelity_sentences, measure_fidelity, pooled_fidelity
 from core.labs.probe.exemplars import entity_triplets
 from core.labs.probe.functions.base import Backbone
 from core.labs.probe.functions.entities import (
@@ -135,6 +135,14 @@ def test_a_subject_of_ones_own_has_no_words_to_be_measured_by() -> None:
     assert "no words inside it are known" in fidelity_sentences(one)[0]
 
 
+def test_several_boxes_are_told_together() -> None:
+    two = [box(["right", "wrong"], [True, False]), box(["wrong", "right"], [True, False])]
+    both = pooled_fidelity(two)
+    assert (both.count("right", True), both.total(True), both.count("wrong", False)) == (1, 2, 1)
+    with pytest.raises(ValueError, match="no box"):
+        pooled_fidelity([])
+
+
 # Which subjects are sampled
 
 
@@ -233,12 +241,11 @@ def test_our_facts_answer_the_published_examples(outside: Path) -> None:
         for id, function in published("relations", str(outside / "find")).items()
         if isinstance(function, RelationFunction)
     ]
-    readings: tuple[FidelityReading, ...] = ("right", "wrong", "undefined")
-    right, wrong, undefined = (sum(one.count(reading, True) for one in found) for reading in readings)
-    of = sum(one.total(True) for one in found)
-    print(f"{right} right, {wrong} wrong, {undefined} undefined of {of} published examples")
-    assert right >= 0.9 * of
-    assert wrong <= 0.05 * of
+    whole = pooled_fidelity(found)
+    right, wrong, undefined = (whole.count(reading, True) for reading in ("right", "wrong", "undefined"))
+    print(f"{right} right, {wrong} wrong, {undefined} undefined of {whole.total(True)} published examples")
+    assert right >= 0.9 * whole.total(True)
+    assert wrong <= 0.05 * whole.total(True)
 
 
 # How many independent tests there are

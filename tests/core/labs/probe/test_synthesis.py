@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.labs.probe.exemplars import Triplet
-from core.labs.probe.functions.base import UndefinedInputError
+from core.labs.probe.functions.base import Triplet, UndefinedInputError
 from core.labs.probe.functions.source import generate
 from core.labs.probe.functions.strings import StringAtom, StringFunction
 from core.labs.probe.functions.synthesis import StringTask, hints, load_strings, string_function, synthesize
