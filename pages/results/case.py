@@ -117,30 +117,20 @@ def step_through(run_id: str, lab: Lab) -> None:
     _scene(lab, [event for one in steps[:step] for event in one])
 
 
+def _steps(lab: Lab, run_id: str) -> list[list[Event]]:
+    """Return what a replay shows, step by step, of the case that the address names, or of the first."""
+    case = st.query_params.get("case") or session.run(run_id).case("").only
+    return _story(lab.name, run_id, case, size(run_id))
+
+
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _story(lab: str, run_id: str, case: str, size: int) -> list[list[Event]]:
-    declared = entry.labs()[lab]
+    """Return the steps; cached, because a replay needs them four times a second."""
+    declared, events = entry.labs()[lab], session.run(run_id).events()
+    if transcript(events).planned > 1:
+        events = [event for event in events if _belongs(event, case)]
     order = [name_of(record) for record in declared.records if record not in declared.supporting_records]
-    return story(_events(run_id, case, size), order)
-
-
-def _steps(lab: Lab, run_id: str) -> list[list[Event]]:
-    """Return what a replay shows, step by step."""
-    return _story(lab.name, run_id, _case(run_id), size(run_id))
-
-
-def _case(run_id: str) -> str:
-    """Return the case to replay: the one that the address names, or the first."""
-    return st.query_params.get("case") or session.run(run_id).case("").only
-
-
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _events(run_id: str, case: str, size: int) -> list[Event]:
-    """Return the events to replay; cached, because a replay needs them four times a second."""
-    events = session.run(run_id).events()
-    if transcript(events).planned < 2:
-        return events
-    return [event for event in events if _belongs(event, case)]
+    return story(events, order)
 
 
 def _belongs(event: Event, case: str) -> bool:
@@ -202,7 +192,7 @@ def main(run_id: str) -> None:
         return
     if (replayed := st.query_params.get("replay")) and state.asked:
         with waits("Reading the journal …"):
-            _events(run_id, _case(run_id), size(run_id))
+            _steps(lab, run_id)
         if replayed == "step":
             step_through(run_id, lab)
         else:

@@ -461,7 +461,7 @@ class AskPage(LabPage):
     def run_table(self, transcript: Transcript, run_id: str) -> None:
         """Draw all cases, without their outcomes for a reader who guesses first."""
         if "reader" not in st.query_params:
-            lab_page.case_table(transcript, run_id)
+            super().run_table(transcript, run_id)
             return
         st.page_link(
             addresses.of_lab(LAB),

@@ -320,7 +320,7 @@ class CheckPage(LabPage):
         with waits("Reading the checks …"):
             frame = checks(run_id, size(run_id))
         if frame.empty:
-            lab_page.case_table(transcript, run_id)
+            super().run_table(transcript, run_id)
             return
 
         st.subheader("All checks", anchor=False)
