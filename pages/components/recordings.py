@@ -19,7 +19,6 @@ from core.report.game import pack
 from core.report.standalone_html import FIRST
 from core.report.viewer_assets import style as viewer_style
 from core.runs import bundle
-from core.runs.bundle import BundleError
 from core.runs.library import EXAMPLE_STUDY, Recording, list_recordings
 from core.transcript import Transcript
 from pages import addresses
@@ -244,7 +243,7 @@ def upload() -> None:
             taken = bundle.import_file(file, file.name, folders, sender)
         with waits("Scoring them again from their raw answers …"):
             scored = entry.score_again(taken)
-    except BundleError as refused:
+    except bundle.BundleError as refused:
         st.error(plain(str(refused)), title="Nothing was imported", icon=":material/error:")
         return
     entry.keeper().wake()

@@ -11,7 +11,6 @@ from core import entry, home
 from core.events import Event, Scored
 from core.labs.base.lab import Lab
 from core.report import evidence
-from core.report.evidence import CallEvidence, cases_of, scene_for
 from core.report.scenes import item_title, of_case, story
 from core.runs import verify
 from core.runs.library import RunNotFoundError, RunSealedError
@@ -23,7 +22,6 @@ from core.transcript import Call, Transcript, name_of, transcript
 from pages import addresses
 from pages.components import fork, lab_page, labels, reader_accuracy, recordings, run_view, session
 from pages.components.run import actions, damage, go_on, link, named_in_address, size, title
-from pages.components.session import reported
 from pages.components.tables import as_csv
 from pages.components.text import plain
 from pages.components.throttle import PACE, waits
@@ -37,7 +35,7 @@ LONG = 2_000
 """Characters beyond which a text, such as worked examples, gets its own scroll bar."""
 
 
-def inspector(call: Call, behind: CallEvidence) -> None:
+def inspector(call: Call, behind: evidence.CallEvidence) -> None:
     """Draw one call; `behind` is its evidence."""
     asked = call.asked
     # A button, because a link to the page it is on would not change the address.
@@ -224,7 +222,7 @@ def _read_again(run_id: str, state: Transcript) -> None:
         key="reread",
         help="With this version's parser: a new run from the same raw answers. No model is asked.",
     ):
-        with reported(QuotaExceededError):
+        with session.reported(QuotaExceededError):
             st.query_params["run"] = entry.reread(run_id, session.runs())
             st.rerun()
 
@@ -278,14 +276,14 @@ def draw_sealed(run_id: str) -> None:
     """Draw a run that is sealed for the visitor: each card is revealed once it is guessed, the end after the last guess
     or when the run is revealed to all. Raises RunNotFoundError.
     """
-    cases = cases_of(session.runs(), run_id)
+    cases = evidence.cases_of(session.runs(), run_id)
     case = st.query_params.get("case", "")
     if len(cases) > 1:
         names = list(cases)
         numbered = {one: f"{number}. {title}" for number, (one, title) in enumerate(cases.items(), start=1)}
         index = names.index(case) if case in cases else 0
         case = st.query_params["case"] = choose_named("Case", numbered, "sealed-case", is_named=True, index=index)
-    scene = scene_for(session.runs(), entry.labs(), run_id, case)
+    scene = evidence.scene_for(session.runs(), entry.labs(), run_id, case)
     st.caption(
         ":material/lock: This run is sealed. Guess first: you see each answer after your guess, and your first guess "
         "counts. The result comes at the end."

@@ -22,7 +22,6 @@ from core.store.store import Store
 from pages import addresses
 from pages.components import labels, run_view, session, tables
 from pages.components.lab_page import page_of
-from pages.components.labels import labellers
 from pages.components.run import actions, damage, go_on
 from pages.components.side_by_side import MOST as SIDE_BY_SIDE
 from pages.components.text import plain, shortened
@@ -382,9 +381,9 @@ def cases_table(looked: Selection, found: Listed, at: RowPlace | None, line: Del
     else:
         own = pd.DataFrame(looked.extra_values(places), index=shown.index)
         shown = shown.join(own.rename(columns={name: f"{name} (your column)" for name in own if name in shown}))
-        labels = looked.own_labels(places)
-        for one in labellers():
-            values = [here.get((one.scheme, one.who), "") for here in labels]
+        own_labels = looked.own_labels(places)
+        for one in labels.labellers():
+            values = [here.get((one.scheme, one.who), "") for here in own_labels]
             if any(values) and one.title not in shown:
                 shown[one.title] = values
         shown = choose_columns(shown, line)
