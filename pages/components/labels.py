@@ -379,11 +379,6 @@ def of_cards(lab: Lab) -> list[tuple[str, str, str, str]]:
     return [(one.name, one.title, one.good, one.bad) for one in lab.listing.judgements if not one.whole]
 
 
-def said_of_cards(run_id: str, case: str) -> dict[str, dict[str, str]]:
-    """Return the visitor's verdicts so far on the trials of a case, by trial."""
-    return {trial: verdicts for (of, trial), verdicts in own(run_id).items() if of == case}
-
-
 def own(run_id: str) -> dict[tuple[str, str], dict[str, str]]:
     """Return the visitor's verdicts so far on a run, by case and trial."""
     visit = session.runs()

@@ -345,7 +345,7 @@ def on_stage(shown: Shown, cases: CaseList | None = None) -> None:
     mode: Mode = "guess" if reader and shown.is_sealed else "tell" if st.query_params.get("present") else "read"
     staging = Staging(st.query_params.get("trial", ""), screen_number(), reader=reader)
     if session.visitor().takes_part and not (shown.is_sealed or shown.active):
-        judged = labels.said_of_cards(shown.run, shown.case)
+        judged = {trial: said for (case, trial), said in labels.own(shown.run).items() if case == shown.case}
         staging = replace(staging, judgements=labels.of_cards(shown.lab), judged=judged)
     if cases is not None:
         staging = replace(staging, steps=True, listed=cases.listed, here=cases.here)

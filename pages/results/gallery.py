@@ -89,11 +89,8 @@ def draw(looked: Selection) -> None:
     with head:
         st.caption(" ".join([*said, "Updated parser. Click a mark to see what is behind it."]))
         if apart and not named_too:
-            st.toggle(
-                f"Robots too ({len(apart)})",
-                help="Robots are controls with known behaviour; they are drawn only if you choose to.",
-                **address.bound("robots-too", address.robots(), address.show_robots),
-            )
+            help = "Robots are controls with known behaviour; they are drawn only if you choose to."
+            address.robots_too(str(len(apart)), "robots-too", help)
 
 
 def _grouped_by(looked: Selection) -> str:
@@ -204,12 +201,9 @@ def picture(lab: Lab, one: Picture, tables: dict[str, DataFrame], data: PictureD
             if address.picture() != key:
                 query = {**wanted.query(), "show": ["pictures"], "picture": [key], "choice": [f"{key}:{choice}"]}
                 query |= address.grouped()
+                help = "This picture with this filter, at its own address."
                 st.page_link(
-                    addresses.BROWSE,
-                    label="Open alone",
-                    icon=":material/link:",
-                    query_params=query,
-                    help="This picture with this filter, at its own address.",
+                    addresses.BROWSE, label="Open alone", icon=":material/link:", query_params=query, help=help
                 )
         table = tables[choice] if choice in tables else data.table(lab, one, choice)
         if not len(table):

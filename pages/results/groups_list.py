@@ -1,6 +1,6 @@
 """The rows of Browse in groups, by a facet or by meaning: how many each has, and how often explanations hold in it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 import pandas as pd
@@ -29,20 +29,21 @@ from pages.results.facets import words
 # Kinds: the rows of Browse grouped by meaning.
 
 
-def draw_kinds(looked: Selection, clustering: str, draw_tables: Callable[[str, str, Mapping[str, str]], None]) -> None:
-    """Draw the grouping that the address names, with `draw_tables(facet, title, names by a model)`, or the way to one."""
+def _draw_kinds(looked: Selection, clustering: str) -> None:
+    """Draw the grouping that the address names, or the way to one."""
     stored = kinds.stored(looked, clustering) if clustering else None
     if clustering and stored is None:
         st.info("This grouping is no longer in the index, or none of its rows match. Group the rows again.")
     if stored is None:
-        meaning.when_ready(looked, lambda by: _offer(looked, by))
+        if (by := meaning.when_ready(looked)) is not None:
+            _offer(looked, by)
         return
     named = kinds.titles(looked, clustering)
     st.caption(
         f"{stored.grouped:,} of {stored.rows:,} rows are like others: their questions and explanations are mutual "
         "nearest neighbours. Each kind is named by the words that set it apart. Rows in no kind are last."
     )
-    draw_tables(kinds.facet(clustering), "Kind", named)
+    _tables(looked, kinds.facet(clustering), "Kind", named)
     with st.container(horizontal=True, vertical_alignment="center"):
         again = partial(address.update, group=[KIND])
         tables.button("Group the filtered rows again", "refresh", "kinds-again", again)
@@ -114,7 +115,7 @@ def draw(looked: Selection) -> None:
     options = address.bound("group", by, lambda new: address.update(group=[new]))
     choose_named("Group by", titles, is_named=True, width=420, **options)
     if by == KIND:
-        draw_kinds(looked, facet.removeprefix(KIND), partial(_tables, looked))
+        _draw_kinds(looked, facet.removeprefix(KIND))
     else:
         _tables(looked, by, titles[by], {})
 
@@ -124,11 +125,8 @@ def _tables(looked: Selection, by: str, title: str, named: Mapping[str, str]) ->
     robots, models = (0, 0) if looked.filter.chosen.get("model") or looked.filter.runs else robots_and_models(looked)
     is_mixed = bool(robots and models)
     if is_mixed:
-        st.toggle(
-            f"Robots too ({count_noun(robots, 'row')})",
-            help="Robots are controls with known behaviour. They are no results, so they count only if you choose to.",
-            **address.bound("groups-robots", address.robots(), address.show_robots),
-        )
+        help = "Robots are controls with known behaviour. They are no results, so they count only if you choose to."
+        address.robots_too(count_noun(robots, "row"), "groups-robots", help)
     for name in present:
         if (lab := entry.labs().get(name)) is not None and lab.listing.judged is not None:
             if len(present) > 1:

@@ -91,18 +91,9 @@ def step(places: list[RowPlace], at: RowPlace) -> tuple[Ways, DeltaGenerator]:
     before = places[here - 1] if here > 0 else None
     after = places[here + 1] if 0 <= here < len(places) - 1 else (places[0] if here < 0 and places else None)
     with st.container(horizontal=True, vertical_alignment="center", key="step-through"):
-        for label, icon, place in (
-            ("Previous", ":material/arrow_upward:", before),
-            ("Next", ":material/arrow_downward:", after),
-        ):
-            st.button(
-                label,
-                icon=icon,
-                key=f"to-{label.lower()}",
-                disabled=place is None,
-                on_click=address.open_at,
-                args=(place,),
-            )
+        for label, icon, place in (("Previous", "arrow_upward", before), ("Next", "arrow_downward", after)):
+            more: dict[str, Any] = {"type": "secondary", "disabled": place is None}
+            tables.button(label, icon, f"to-{label.lower()}", address.open_at, place, **more)
         close()
         menu = st.container(width="content")
     return {"next": after, "previous": before}, menu
@@ -110,7 +101,7 @@ def step(places: list[RowPlace], at: RowPlace) -> tuple[Ways, DeltaGenerator]:
 
 def close() -> None:
     """Draw the button back to the list alone."""
-    st.button("Close", icon=":material/close:", type="tertiary", key="close", on_click=address.open_at, args=(None,))
+    tables.button("Close", "close", "close", address.open_at, None)
 
 
 def wait_for_row(listed: Sequence[ListRow]) -> None:
@@ -193,14 +184,8 @@ def _elsewhere(looked: Selection, at: RowPlace) -> None:
     st.markdown("#### The same question elsewhere", anchors=False)
     for number, row in enumerate(others.itertuples(index=False)):
         said = short(row.model or ""), words("how", row.how), words("lab", row.lab), words("outcome", row.outcome or "")
-        st.button(
-            plain(shortened(" · ".join(filter(None, said)))),
-            key=f"elsewhere-{number}",
-            type="tertiary",
-            icon=":material/arrow_forward:",
-            on_click=address.open_at,
-            args=(RowPlace(row.run, row.case),),
-        )
+        label, to = plain(shortened(" · ".join(filter(None, said)))), RowPlace(row.run, row.case)
+        tables.button(label, "arrow_forward", f"elsewhere-{number}", address.open_at, to)
     if len(others) == ELSEWHERE:
         st.caption(f"The newest {ELSEWHERE}.")
 

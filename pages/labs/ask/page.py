@@ -188,15 +188,14 @@ class AskPage(LabPage):
         )
         # For a control, only the examples of its own world.
         known = [one.question for one in tasks.questions() if one.world or not is_control(model)]
-
-        def take(known: str) -> None:
-            st.session_state[key] = known
-
         with places.below:
             self._outside(model, question)
-            self.examples(lambda turn: random.Random(turn).sample(known, min(SHOWN_EXAMPLES, len(known))), take)
+            self.examples(lambda turn: random.Random(turn).sample(known, min(SHOWN_EXAMPLES, len(known))), self._ask)
         gold = next((one.answer for one in tasks.questions() if one.question == question.strip()), None)
         return {"question": question, "gold": gold}
+
+    def _ask(self, question: str) -> None:
+        st.session_state[self.key("question")] = question
 
     def _outside(self, model: str, question: str) -> None:
         """Tell the user, while typing, that a question is outside a control's world."""
@@ -206,11 +205,7 @@ class AskPage(LabPage):
         try:
             control.read(question)
         except UnknownQuestionError as error:
-
-            def take(known: str) -> None:
-                st.session_state[self.key("question")] = known
-
-            widgets.outside(error.message, {one: one for one in error.questions}, take, self.key("model"), LAB)
+            widgets.outside(error.message, {one: one for one in error.questions}, self._ask, self.key("model"), LAB)
 
     def _pair(self, places: FormPlaces) -> dict[str, Any]:
         def use(id: str) -> None:
