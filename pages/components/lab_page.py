@@ -5,7 +5,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -97,9 +97,6 @@ def case_label(progress: CaseProgress) -> str:
     """
     title = " ".join(progress.title.split())
     return f"{progress.number} · {title[:80]}{'…' if len(title) > 80 else ''}"
-
-
-Offer = Literal["question", "input", "draw"]
 
 
 class NextRun(NamedTuple):
@@ -317,11 +314,11 @@ class LabPage:
         ]
         return [str(getattr(spec, "title", "")) or ", ".join(words) or model, short(model)]
 
-    def offers(self, view: Any) -> Sequence[Offer]:
-        """Return what the owner of a finished run may do with this case in a field drawn by `extra_panel`, in a
-        container whose key is `act-` and that name.
+    def may_ask(self, view: Any) -> bool:
+        """Whether the owner of a finished run may ask about this case in a field drawn by `extra_panel`, in a container
+        with the key `act-question`.
         """
-        return ()
+        return False
 
     def replacement(self, view: Any, active: bool) -> bool:
         """Draw a replacement for a case that may not be shown yet, and return whether it did."""

@@ -169,7 +169,8 @@ class Shown:
         elif self.state.started and not self.is_sealed:
             # For every answer, where it is shown.
             yield Action(name="fork")
-            yield from (Action(name=name) for name in self.lab_page.offers(self.view) if owns)
+            if owns and self.lab_page.may_ask(self.view):
+                yield Action(name="question")
 
 
 def follow_sealed(run: str, case: str) -> Follow:

@@ -35,7 +35,7 @@ from core.transcript import Transcript
 from pages import addresses
 from pages import lab as driver
 from pages.components import lab_page, session, widgets
-from pages.components.lab_page import FormPlaces, LabPage, NextRun, Offer
+from pages.components.lab_page import FormPlaces, LabPage, NextRun
 from pages.components.run import go_on, link, resume
 from pages.components.run_view import LEFT
 from pages.components.tables import draw_published
@@ -367,14 +367,14 @@ class AskPage(LabPage):
             self._you_predict(view, active)
         return False
 
-    def offers(self, view: AskView) -> tuple[Offer, ...]:
-        """Offer a question of one's own if there is an explanation to predict its answer from."""
-        return ("question",) if view.log.status == "completed" and view.starter else ()
+    def may_ask(self, view: AskView) -> bool:
+        """Whether there is an explanation to predict the answer to a question of one's own from."""
+        return view.log.status == "completed" and bool(view.starter)
 
     def extra_panel(self, view: AskView, active: bool) -> None:
         """Draw a field for a question of one's own, and link to the qualification tests."""
         run_id = _run_id(view)
-        if run_id and self.offers(view) and session.runs().owns(run_id):
+        if run_id and self.may_ask(view) and session.runs().owns(run_id):
             _add_by_hand(run_id, view, "" if view.log.case == tasks.ONE else f", of “{view.title}”")
         for exam in (one for one in view.exams.values() if one.run):
             st.page_link(
