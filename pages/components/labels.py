@@ -1,7 +1,7 @@
 """The visitor's verdicts, tags, notes and own labels on a case or trial, and how often labels confirm the parsers."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -17,7 +17,6 @@ from core.runs import labels
 from core.runs.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label, Scheme, SchemeError
 from core.server.quotas import QuotaExceededError
 from core.store import audits
-from core.store.audits import Judge
 from core.store.filters import label_facet
 from core.store.listing import RowPlace, Selection
 from core.store.store import Store, StoreError
@@ -32,15 +31,6 @@ from pages.components.widgets import choose_named, short
 
 
 BLIND = "Other people's labels are hidden until you have labelled every case that they did."
-
-
-@contextmanager
-def warns_when_full() -> Iterator[None]:
-    """Context for storing a person's statement; if the host has no room for more, the page says so."""
-    try:
-        yield
-    except QuotaExceededError as error:
-        st.warning(plain(str(error)), icon=":material/inventory_2:")
 
 
 class Labeller(NamedTuple):
@@ -101,7 +91,7 @@ def labellers() -> list[Labeller]:
     return sorted(found, key=lambda one: not one.is_own)
 
 
-def judge_title(judge: Judge) -> str:
+def judge_title(judge: audits.Judge) -> str:
     """Return the name of a judge model, with a warning if it did not pass its test."""
     warning = f", which {judge.warning}" if judge.passed is False else f", {judge.warning}" if judge.warning else ""
     return f"judge {short(judge.model)}{warning}: {shortened(judge.question, 60)}"
@@ -118,20 +108,15 @@ def draw_own(run_id: str, case: str) -> None:
             st.markdown(f"**{plain(scheme.shown)}**", width="content")
             for label, key in scheme.labels.items():
                 kind: Literal["primary", "secondary"] = "primary" if label in own.get(scheme.name, ()) else "secondary"
-                st.button(
-                    plain(label),
-                    type=kind,
-                    key=f"own-label-{key}",
-                    shortcut=key,
-                    on_click=partial(_label, run_id, case, scheme, label),
-                )
+                does = partial(_label, run_id, case, scheme, label)
+                st.button(plain(label), type=kind, key=f"own-label-{key}", shortcut=key, on_click=does)
     edit()
     _others(run_id, case)
 
 
 def _label(run_id: str, case: str, scheme: Scheme, label: str) -> None:
     run = session.run(run_id)
-    with warns_when_full():
+    with session.reported(QuotaExceededError):
         run.label(case, "", run.label_of(case, "").labelled(scheme.name, label, scheme.several))
 
 
@@ -367,7 +352,7 @@ class _Labelling:
     def _keep(self, change: Callable[[Label], Label]) -> None:
         # Keeps what was said in the meantime with keys on the stage.
         run = self.visit.run(self.run_id)
-        with warns_when_full():
+        with session.reported(QuotaExceededError):
             run.label(self.case, self.trial, change(run.label_of(self.case, self.trial)))
 
     def _labelled_right(self, one: Judgement) -> None:
@@ -392,11 +377,6 @@ class _Labelling:
 def of_cards(lab: Lab) -> list[tuple[str, str, str, str]]:
     """Return what can be judged about a trial with keys on the stage: name, title, the good word and the bad one."""
     return [(one.name, one.title, one.good, one.bad) for one in lab.listing.judgements if not one.whole]
-
-
-def said_of_cards(run_id: str, case: str) -> dict[str, dict[str, str]]:
-    """Return the visitor's verdicts so far on the trials of a case, by trial."""
-    return {trial: verdicts for (of, trial), verdicts in own(run_id).items() if of == case}
 
 
 def own(run_id: str) -> dict[tuple[str, str], dict[str, str]]:

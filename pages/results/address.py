@@ -10,6 +10,8 @@ import streamlit as st
 from core.store import filters, listing
 from core.store.filters import Filter, from_query
 from core.store.listing import RowPlace
+from pages.components import widgets
+from pages.components.widgets import T
 
 LISTS = {"cases": "Cases and trials", "groups": "Groups", "runs": "Runs", "pictures": "Pictures"}
 """What Browse shows, by the value in the address."""
@@ -122,9 +124,10 @@ def robots() -> bool:
     return st.query_params.get("robots") == "1"
 
 
-def show_robots(wanted: bool) -> None:
-    """Show or hide robots among language models."""
-    update(robots=["1"] if wanted else [])
+def robots_too(number: str, key: str, help: str) -> None:
+    """Draw the switch that counts robots, of which there is that number, among language models."""
+    options = bound(key, robots(), lambda wanted: update(robots=["1"] if wanted else []))
+    st.toggle(f"Robots too ({number})", help=help, **options)
 
 
 def open_at(place: RowPlace | None) -> None:
@@ -143,6 +146,13 @@ def bound(key: str, now: object, change: Callable[[Any], None]) -> dict[str, Any
     """
     st.session_state[key] = now
     return {"key": key, "on_change": lambda: change(st.session_state[key])}
+
+
+def bound_one_of(
+    title: str, names: Mapping[T, str], key: str, now: T, change: Callable[[T], None], is_named: bool = True
+) -> T:
+    """Draw `widgets.one_of` as a widget that is `bound`, and return what is chosen."""
+    return widgets.one_of(title, names, is_named=is_named, default=None, persist_state=None, **bound(key, now, change))
 
 
 def opening(place: RowPlace | None) -> dict[str, Sequence[str]]:

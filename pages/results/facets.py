@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
@@ -14,8 +15,8 @@ from core.charts.marks import EXTRA
 from core.datasets.own import without_folder
 from core.store import listing
 from core.store.filters import KIND, LABEL, TITLES, Filter, Range
-from core.store.listing import Selection
 from pages.components import lab_page, labels, reader_accuracy
+from pages.components.tables import button
 from pages.components.text import plain, shortened
 from pages.components.widgets import short
 from pages.results import address
@@ -27,7 +28,7 @@ FEW = 6
 """Up to this many values of a facet are shown as buttons, more as a list."""
 
 
-def draw(looked: Selection) -> None:
+def draw(looked: listing.Selection) -> None:
     """Draw all filters; each choice changes the address."""
     wanted = looked.filter
     _search(wanted)
@@ -60,13 +61,8 @@ def draw(looked: Selection) -> None:
     about = "Only runs whose answers were parsed again later."
     _toggle(wanted, "older", "Earlier parses", about)
     if not wanted.is_everything:
-        st.button(
-            "Clear all filters",
-            icon=":material/filter_list_off:",
-            type="tertiary",
-            key="clear",
-            on_click=lambda: address.open_list(filter=Filter(recordings=wanted.recordings)),
-        )
+        clear = partial(address.open_list, filter=Filter(recordings=wanted.recordings))
+        button("Clear all filters", "filter_list_off", "clear", clear)
 
 
 def words(facet: str, value: str) -> str:
@@ -119,7 +115,7 @@ def _title(name: str) -> str:
     return name.removeprefix(EXTRA).replace("as:", "model as ")
 
 
-def _facet(looked: Selection, name: str, title: str) -> None:
+def _facet(looked: listing.Selection, name: str, title: str) -> None:
     counts, now = looked.facet(name), list(looked.filter.chosen.get(name, ()))
     counts |= {value: 0 for value in now if value not in counts}
     # One study among runs of none is a choice too.

@@ -1,6 +1,6 @@
 """Browse by meaning: sentence vectors made in the background, rows like a text or a row."""
 
-from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -8,6 +8,7 @@ from core import entry
 from core.store import vectors
 from core.store.listing import RowPlace, Selection
 from core.text import embed
+from pages.components.tables import button
 from pages.components.text import plain, shortened
 from pages.results import address
 
@@ -21,18 +22,17 @@ def encoder() -> embed.Encoder | None:
         return None
 
 
-def when_ready(looked: Selection, then: Callable[[embed.Encoder], None]) -> None:
-    """Call `then` once all texts of the selected rows have vectors; until then show how far they are, and draw the page
-    again at the end.
+def when_ready(looked: Selection) -> embed.Encoder | None:
+    """Return the encoder once all texts of the selected rows have vectors; until then show how far they are, and draw
+    the page again at the end.
     """
     if (by := encoder()) is None:
-        return
+        return None
     rows = vectors.texts(looked)
     wanted = vectors.all_texts(rows)
     left = vectors.missing(looked.store, by.name, wanted)
     if not left:
-        then(by)
-        return
+        return by
     maker = entry.vector_maker()
     if maker.problem:
         st.error(plain(maker.problem), title="Vectors are missing", icon=":material/error:")
@@ -40,15 +40,9 @@ def when_ready(looked: Selection, then: Callable[[embed.Encoder], None]) -> None
         st.markdown(
             f"{len(left):,} texts have no sentence vector yet. They are computed once, on this machine, and kept."
         )
-        st.button(
-            f"Compute {len(left):,} vectors",
-            icon=":material/play_arrow:",
-            type="primary",
-            key="make-vectors",
-            on_click=maker.want,
-            args=(looked.store, left),
-        )
-        return
+        words = f"Compute {len(left):,} vectors"
+        button(words, "play_arrow", "make-vectors", maker.want, looked.store, left, type="primary")
+        return None
 
     @st.fragment(run_every=1.0)
     def watch() -> None:
@@ -59,6 +53,7 @@ def when_ready(looked: Selection, then: Callable[[embed.Encoder], None]) -> None
         st.button("Stop", icon=":material/stop:", key="stop-vectors", on_click=maker.stop)
 
     watch()
+    return None
 
 
 def like(looked: Selection) -> None:
@@ -69,13 +64,7 @@ def like(looked: Selection) -> None:
             rows = looked.row(now).to_dict("records")
             named = plain(shortened(rows[0]["about"] or rows[0]["title"], 120)) if rows else "a row that is gone"
             st.markdown(f"More like **{named}**")
-            st.button(
-                "Compare with a text",
-                icon=":material/close:",
-                type="tertiary",
-                key="like-text",
-                on_click=lambda: address.open_list(like=()),
-            )
+            button("Compare with a text", "close", "like-text", lambda: address.open_list(like=()))
     else:
         st.text_input(
             "Rows whose question or explanation means something like",
@@ -83,16 +72,11 @@ def like(looked: Selection) -> None:
             max_chars=300,
             **address.bound("like", now, lambda text: address.open_list(like=[text.strip()] if text.strip() else ())),
         )
-    when_ready(looked, lambda _: None)
+    when_ready(looked)
 
 
 def more_like(at: RowPlace) -> None:
     """Draw the way to the rows that are most like this one."""
-    st.button(
-        "More like this",
-        icon=":material/join_inner:",
-        type="tertiary",
-        key="more-like",
-        help="The filtered rows nearest in meaning: question and explanation.",
-        on_click=lambda: address.open_list(show="cases", sort_by="meaning", like=list(at), at=at),
-    )
+    about = "The filtered rows nearest in meaning: question and explanation."
+    show = partial(address.open_list, show="cases", sort_by="meaning", like=list(at), at=at)
+    button("More like this", "join_inner", "more-like", show, help=about)

@@ -35,12 +35,12 @@ from core.transcript import Transcript
 from pages import addresses
 from pages import lab as driver
 from pages.components import lab_page, session, widgets
-from pages.components.lab_page import FormPlaces, LabPage, NextRun, Offer
+from pages.components.lab_page import FormPlaces, LabPage, NextRun
 from pages.components.run import go_on, link, resume
 from pages.components.run_view import LEFT
 from pages.components.tables import draw_published
 from pages.components.text import plain
-from pages.components.widgets import short, widget
+from pages.components.widgets import choose_named, short, widget
 
 # Ask a real model: it answers a question, says why, and the visitor predicts its next answers.
 
@@ -188,15 +188,14 @@ class AskPage(LabPage):
         )
         # For a control, only the examples of its own world.
         known = [one.question for one in tasks.questions() if one.world or not is_control(model)]
-
-        def take(known: str) -> None:
-            st.session_state[key] = known
-
         with places.below:
             self._outside(model, question)
-            self.examples(lambda turn: random.Random(turn).sample(known, min(SHOWN_EXAMPLES, len(known))), take)
+            self.examples(lambda turn: random.Random(turn).sample(known, min(SHOWN_EXAMPLES, len(known))), self._ask)
         gold = next((one.answer for one in tasks.questions() if one.question == question.strip()), None)
         return {"question": question, "gold": gold}
+
+    def _ask(self, question: str) -> None:
+        st.session_state[self.key("question")] = question
 
     def _outside(self, model: str, question: str) -> None:
         """Tell the user, while typing, that a question is outside a control's world."""
@@ -206,11 +205,7 @@ class AskPage(LabPage):
         try:
             control.read(question)
         except UnknownQuestionError as error:
-
-            def take(known: str) -> None:
-                st.session_state[self.key("question")] = known
-
-            widgets.outside(error.message, {one: one for one in error.questions}, take, self.key("model"), LAB)
+            widgets.outside(error.message, {one: one for one in error.questions}, self._ask, self.key("model"), LAB)
 
     def _pair(self, places: FormPlaces) -> dict[str, Any]:
         def use(id: str) -> None:
@@ -221,13 +216,7 @@ class AskPage(LabPage):
             use(tasks.pairs()[0].id)
         titles = {pair.id: f"{pair.topic}: {pair.context[:70]}…" for pair in tasks.pairs()}
         with places.question:
-            st.selectbox(
-                "Examples",
-                list(titles),
-                format_func=lambda id: titles[id],
-                key="pair",
-                on_change=lambda: use(st.session_state["pair"]),
-            )
+            choose_named("Examples", titles, "pair", is_named=True, on_change=lambda: use(st.session_state["pair"]))
         kept: dict[str, Any] = {"persist_state": "session"}
         context = places.below.text_area("The post", key=self.key("context"), **kept)
         left, right = places.below.columns(2)
@@ -378,14 +367,14 @@ class AskPage(LabPage):
             self._you_predict(view, active)
         return False
 
-    def offers(self, view: AskView) -> tuple[Offer, ...]:
-        """Offer a question of one's own if there is an explanation to predict its answer from."""
-        return ("question",) if view.log.status == "completed" and view.starter else ()
+    def may_ask(self, view: AskView) -> bool:
+        """Whether there is an explanation to predict the answer to a question of one's own from."""
+        return view.log.status == "completed" and bool(view.starter)
 
     def extra_panel(self, view: AskView, active: bool) -> None:
         """Draw a field for a question of one's own, and link to the qualification tests."""
         run_id = _run_id(view)
-        if run_id and self.offers(view) and session.runs().owns(run_id):
+        if run_id and self.may_ask(view) and session.runs().owns(run_id):
             _add_by_hand(run_id, view, "" if view.log.case == tasks.ONE else f", of “{view.title}”")
         for exam in (one for one in view.exams.values() if one.run):
             st.page_link(
@@ -448,18 +437,12 @@ class AskPage(LabPage):
         if not found:
             return
         st.markdown("**Another model as the baseline**")
-        names = [one.model for one in found]
-        model = names[0]
+        by_model = {one.model: one for one in found}
+        model = found[0].model
         if len(found) > 1:
-            model = st.selectbox(
-                "Another model",
-                names,
-                format_func=short,
-                label_visibility="collapsed",
-                width=360,
-                key=f"other-model-{run_id}",
-            )
-        st.markdown(plain(found[names.index(model)].sentence(short(model))), help=OTHER_MODEL)
+            names = {one: short(one) for one in by_model}
+            model = choose_named("Another model", names, f"other-model-{run_id}", width=360)
+        st.markdown(plain(by_model[model].sentence(short(model))), help=OTHER_MODEL)
 
     def sealed(self, view: AskView, active: bool) -> bool:
         """Whether the reader has yet to guess, or to see what the guesses were worth."""
@@ -473,7 +456,7 @@ class AskPage(LabPage):
     def run_table(self, transcript: Transcript, run_id: str) -> None:
         """Draw all cases, without their outcomes for a reader who guesses first."""
         if "reader" not in st.query_params:
-            lab_page.case_table(transcript, run_id)
+            super().run_table(transcript, run_id)
             return
         st.page_link(
             addresses.of_lab(LAB),
@@ -509,7 +492,7 @@ class AskPage(LabPage):
             st.markdown(f"**Ask a real model**, live. Read its reason, and predict its next {tasks.CARDS} answers.")
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 named = {number: one.question for number, one in enumerate(known)}
-                asked = dict(known[widgets.choose_named("Question", named, "real-question", index=drawn)])
+                asked = dict(known[choose_named("Question", named, "real-question", index=drawn)])
                 words = plain(_label(offer)) if offer else "Ask a real model"
                 kind: Literal["primary", "secondary"] = "primary" if offer else "secondary"
                 pressed = st.button(words, type=kind, icon=":material/smart_toy:", key="real", disabled=not offer)
