@@ -267,7 +267,7 @@ def _systems(tree: ast.Module) -> Iterator[tuple[str, str]]:
     commands = _commands(tree)
     listed, alone = "".join(f"{name} - {told}\n" for name, told in commands), ", ".join(name for name, _ in commands)
     for name, body in (("how-llama-2", branches[0].body), ("how", branches[0].orelse)):
-        texts = [templates.text_of_expression(node.value, _none) for node in body if isinstance(node, ast.Assign)]
+        texts = [_text(node.value) for node in body if isinstance(node, ast.Assign)]
         if not texts:
             raise templates.NoTextError("return_sysPrompt has a branch without a text")
         yield name, texts[0].replace("{}", listed, 1).replace("{}", alone)
@@ -281,12 +281,12 @@ def _commands(tree: ast.Module) -> list[tuple[str, str]]:
                 targets=[ast.Name(id="commandTable")],
                 value=ast.Call(args=[ast.Dict(values=[ast.List(elts=names), ast.List(elts=told), *_])]),
             ):
-                pairs = zip(names, told, strict=False)
-                return [
-                    (templates.text_of_expression(name, _none), templates.text_of_expression(about, _none))
-                    for name, about in pairs
-                ]
+                return list(zip(map(_text, names), map(_text, told), strict=False))
     raise templates.NoTextError("there is no table of commands, commandTable")
+
+
+def _text(node: ast.expr) -> str:
+    return templates.text_of_expression(node, _none)
 
 
 def _none(node: ast.expr) -> str:
@@ -328,7 +328,7 @@ def _assigned(tree: ast.AST, variable: str) -> str:
     for node in ast.walk(tree):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == variable:
-                return templates.text_of_expression(value, _none)
+                return _text(value)
     raise templates.NoTextError(f"no text is assigned to {variable}")
 
 
