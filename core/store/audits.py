@@ -185,16 +185,16 @@ def audits(
     return sorted(found, key=lambda one: one.id, reverse=True)
 
 
-def unjudged(store: Store, who: str) -> set[tuple[str, ...]]:
+def unjudged(store: Store, who: str) -> list[tuple[str, str]]:
     """Return the run and case of each answer that was sampled for a blind audit by `who` and is not judged yet: what
-    was parsed of it is hidden from them.
+    was parsed of it is hidden from them (`Selection.blind`).
     """
     sql = """
-        select about, "case" from (select about, "case", arg_max(data, records."at") as data
+        select distinct about, "case" from (select about, "case", arg_max(data, records."at") as data
         from records join runs using (run) where record = $audited and "by" = $who group by about, "case", item)
         where data->>'$.said' is null
     """
-    return set(store.rows(sql, {"audited": name_of(Audited), "who": who}))
+    return [(run, case) for run, case in store.rows(sql, {"audited": name_of(Audited), "who": who})]
 
 
 def raw(store: Store, place: RowPlace, judged: Judgement) -> str | None:
