@@ -7,7 +7,6 @@ first.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,6 +16,7 @@ from ..charts.marks import EXTRA
 from ..labs.base.declared import FACETS, Cases
 from ..labs.base.lab import Lab
 from ..models.ids import CONTROL
+from ..statistics.groups import grouped
 from ..statistics.intervals import Interval, interval_of_trials
 from .filters import OWN_LABELS, ROBOT, STATUS, Filter, Values, condition, facet_of, rows_in_calls
 from .run_list import SEEN, versions
@@ -220,10 +220,8 @@ class Selection:
             f'from ({sql}) where (run, "case") in (select (unnest($runs), unnest($cases)))',
             {"runs": [one.run for one in places], "cases": [one.case for one in places], "viewer": self.viewer},
         )
-        found: defaultdict[tuple[str, str], list[Any]] = defaultdict(list)
-        for run, case, *rest in rows:
-            found[run, case].append(rest)
-        return [found[place.run, place.case] for place in places]
+        found = grouped(((run, case), rest) for run, case, *rest in rows)
+        return [found.get((place.run, place.case), []) for place in places]
 
     def items(
         self, sort: str = "newest", after: RowPlace | None = None, before: RowPlace | None = None, limit: int = PAGE
