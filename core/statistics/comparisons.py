@@ -5,12 +5,25 @@ how many items a comparison needs.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .intervals import FEW, MEDIAN, ROOM, Interval, Kind, interval_of_items, is_alike, mcnemar, of_gaps, wilson
+from .intervals import (
+    FEW,
+    MEDIAN,
+    ROOM,
+    Interval,
+    Kind,
+    bisected,
+    interval_of_items,
+    is_alike,
+    mcnemar,
+    of_gaps,
+    wilson,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -159,12 +172,10 @@ def beta_pairs(only_first: int, only_second: int, n: int) -> BetaPairs:
     shares = betaincinv(2 + parted, 2 + n - parted, (np.arange(2001) + 0.5) / 2001)
 
     def quantile(level: float) -> float:
-        low, high = -1.0, 1.0
-        for _ in range(40):
-            middle = (low + high) / 2
-            below = betainc(won, lost, np.clip((1 + middle / shares) / 2, 0, 1)).mean()
-            low, high = (middle, high) if below < level else (low, middle)
-        return (low + high) / 2
+        def is_below(gap: float) -> bool:
+            return bool(betainc(won, lost, np.clip((1 + gap / shares) / 2, 0, 1)).mean() < level)
+
+        return bisected(-1.0, 1.0, is_below)[1]
 
     mean = (won - lost) / (n + 4)
     return BetaPairs(mean, quantile(0.025), quantile(0.975), float(betaincc(won, lost, 0.5)))
@@ -484,11 +495,6 @@ def items_for_difference(differences: Sequence[float], power: float) -> int | No
 
 def _fewest(enough: Callable[[int], Any]) -> int:
     """Return the smallest number from 1 that is enough, assuming that all larger ones are."""
-    high = 1
-    while not enough(high):
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    high = next(1 << power for power in count() if enough(1 << power))
+    low = high // 2 + 1
+    return low + bisect_left(range(low, high), True, key=enough)

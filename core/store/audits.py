@@ -16,6 +16,7 @@ from ..labs.base.lab import Lab
 from ..rulesets import PARSER_NAMES, RULES
 from ..runs.labels import Audited, Scheme
 from ..statistics.agreement import Agreement, Stratum, allotted, alpha, kappa_interval, weighted_kappa, weighted_share
+from ..statistics.groups import grouped
 from ..statistics.intervals import Interval
 from ..transcript import name_of
 from .listing import RowPlace, Selection
@@ -91,8 +92,7 @@ def population(selected: Selection, lab: Lab, judged: Judgement, who: str) -> li
     read, joined = f"coalesce(nullif({judged.of}_repaired, '{judged.unread}'), '{UNREAD}')", ""
     if judged.detectors:
         # A detector that recorded nothing cannot be right or wrong.
-        good, bad = quoted(judged.good), quoted(judged.bad)
-        read = f"case {_holds(judged.detectors[0])} when true then {good} when false then {bad} end"
+        read = _word(judged, judged.detectors[0])
         joined = f"""join {table_of(judged.detectors[0].record)} r on r.run = t.run and r."case" = t."case"
                      and r.trial = t.trial and r."{judged.detectors[0].field}" is not null"""
     rows = selected.found(
@@ -123,9 +123,10 @@ def population(selected: Selection, lab: Lab, judged: Judgement, who: str) -> li
     return [one if one.stratum in kept else one._replace(stratum=TOGETHER) for one in found]
 
 
-def _holds(detector: Detector) -> str:
-    """SQL for whether the judgement's good word holds according to a record `r` of the detector."""
-    return f'(r."{detector.field}" and not coalesce(r."{detector.but}", false))'
+def _word(judged: Judgement, detector: Detector) -> str:
+    """SQL for which of the judgement's words holds according to a record `r` of the detector."""
+    holds = f'r."{detector.field}" and not coalesce(r."{detector.but}", false)'
+    return f"if({holds}, {quoted(judged.good)}, {quoted(judged.bad)})"
 
 
 def draw_sample(
@@ -135,9 +136,7 @@ def draw_sample(
     same `seed`.
     """
     chance = random.Random(seed)
-    strata: defaultdict[str, list[RowPlace]] = defaultdict(list)
-    for one in readings:
-        strata[one.stratum].append(one.place)
+    strata = grouped((one.stratum, one.place) for one in readings)
     drawn = allotted([len(places) for places in strata.values()], size)
     chosen = [
         (place, name, len(places), n)
@@ -171,9 +170,7 @@ def audits(
         except ValidationError:
             continue
     entries |= said or {}
-    of: defaultdict[tuple[str, str], list[AuditEntry]] = defaultdict(list)
-    for (who, place), one in entries.items():
-        of[one.audit, who].append(AuditEntry(place, who, one))
+    of = grouped(((one.audit, who), AuditEntry(place, who, one)) for (who, place), one in entries.items())
     found = []
     for (id, who), drawn in of.items():
         drawn.sort(key=lambda one: one.entry.number)
@@ -185,16 +182,16 @@ def audits(
     return sorted(found, key=lambda one: one.id, reverse=True)
 
 
-def unjudged(store: Store, who: str) -> set[tuple[str, ...]]:
+def unjudged(store: Store, who: str) -> list[tuple[str, str]]:
     """Return the run and case of each answer that was sampled for a blind audit by `who` and is not judged yet: what
-    was parsed of it is hidden from them.
+    was parsed of it is hidden from them (`Selection.blind`).
     """
     sql = """
-        select about, "case" from (select about, "case", arg_max(data, records."at") as data
+        select distinct about, "case" from (select about, "case", arg_max(data, records."at") as data
         from records join runs using (run) where record = $audited and "by" = $who group by about, "case", item)
         where data->>'$.said' is null
     """
-    return set(store.rows(sql, {"audited": name_of(Audited), "who": who}))
+    return [(run, case) for run, case in store.rows(sql, {"audited": name_of(Audited), "who": who})]
 
 
 def raw(store: Store, place: RowPlace, judged: Judgement) -> str | None:
@@ -234,43 +231,23 @@ def readings(
         run: next((one.run for one in versions(store, run, viewer) if one.counts), run)
         for run in {place.run for place in places}
     }
-    runs = sorted({*counts, *counts.values()})
+    sources: dict[str, tuple[str, str, str]] = {rules: ("trials", f"{judged.of}_{rules}", "true") for rules in RULES}
     if judged.detectors:
-        return _recorded(store, places, judged, counts, runs)
-    columns = ", ".join(f"{judged.of}_{rules}" for rules in RULES)
-    rows = store.rows(
-        f'select run, "case", trial, {columns} from trials where run = any(?)',  # noqa: S608  our own names
-        [runs],
-    )
-    read = {RowPlace(*row[:3]): row[3:] for row in rows}
-    nothing = ("",) * len(RULES)
-    found = {place: read.get(place._replace(run=counts[place.run])) or read.get(place, nothing) for place in places}
-    return {
-        place: {
-            rules: UNREAD if one in (None, "", judged.unread) else one for rules, one in zip(RULES, row, strict=True)
+        sources = {
+            one.name: (table_of(one.record), _word(judged, one), f'r."{one.field}" is not null')
+            for one in judged.detectors
         }
-        for place, row in found.items()
-    }
-
-
-def _recorded(
-    store: Store, places: Sequence[RowPlace], judged: Judgement, counts: Mapping[str, str], runs: list[str]
-) -> dict[RowPlace, dict[str, str]]:
-    """The results of a judgement's detectors, from their records."""
     found: dict[RowPlace, dict[str, str]] = {place: {} for place in places}
-    for detector in judged.detectors:
+    for name, (table, word, there) in sources.items():
         rows = store.rows(
-            f"""
-            select r.run, r."case", r.trial, {_holds(detector)} from {table_of(detector.record)} r
-            where r.run = any(?) and r."{detector.field}" is not null
-            """,  # noqa: S608  our own names
-            [runs],
+            f'select run, "case", trial, {word} from {table} r where run = any(?) and {there}',  # noqa: S608  our own names
+            [sorted({*counts, *counts.values()})],
         )
-        read = {RowPlace(*row[:3]): judged.good if row[3] else judged.bad for row in rows}
-        here = {place: read.get(place._replace(run=counts[place.run])) or read.get(place) for place in places}
-        if any(here.values()):
-            for place, word in here.items():
-                found[place][detector.name] = word or UNREAD
+        read = {RowPlace(*place): said for *place, said in rows}
+        here = {place: read.get(place._replace(run=counts[place.run]), read.get(place)) for place in places}
+        if not judged.detectors or any(here.values()):
+            for place, said in here.items():
+                found[place][name] = UNREAD if said in (None, "", judged.unread) else said
     return found
 
 
@@ -431,17 +408,15 @@ def own_labels(store: Store, scheme: str, viewer: str | None = None) -> CaseLabe
     """
     rows = store.rows(
         f"""
-        select about, "case", who, substr(value, length($scheme) + 3) from labels
+        select about, "case", who, list(substr(value, length($scheme) + 3)) from labels
         where kind = 'own' and trial = '' and starts_with(value, $scheme || ': ')
               and about in (select run from runs where {SEEN})
-        order by about, "case", who, value
+        group by all order by all
         """,  # noqa: S608  our own names
         {"scheme": scheme, "viewer": viewer},
     )
-    found: defaultdict[tuple[str, str], dict[str, frozenset[str]]] = defaultdict(dict)
-    for run, case, who, label in rows:
-        found[run, case][who] = found[run, case].get(who, frozenset()) | {label}
-    return dict(found)
+    by_case = grouped(((run, case), (who, frozenset(labels))) for run, case, who, labels in rows)
+    return {case: dict(labels) for case, labels in by_case.items()}
 
 
 def labellers_by_scheme(store: Store, viewer: str | None = None) -> list[tuple[str, str, bool]]:
