@@ -23,7 +23,7 @@ import click
 from .. import entry, home, optional
 from ..labs.base.lab import Lab
 from ..labs.base.spec import Spec
-from ..package_data import ROOT
+from ..package_data import DATA, ROOT
 from ..runs import bundle
 from ..runs.driver import Driver
 from ..runs.engine import RunRequest, new_id
@@ -111,22 +111,7 @@ DEMO = "demo-"
 """What the names of these runs begin with."""
 
 
-STUDY = b"""
-[[part]]
-lab = "ask"
-spec = { dataset = "world", limit = 40, counterfactuals = 8 }
-grid = { model = ["control/steadfast", "control/fickle", "control/vague", "control/dial-0.5"] }
-
-[[part]]
-lab = "check"
-spec = { task = "sentiment", limit = 12 }
-grid = { model = ["control/honest-lexicon", "control/decoy-lexicon"] }
-
-[[part]]
-lab = "plant"
-spec = { task = "strategyqa", limit = 40, temperature = 0.0 }
-grid = { model = ["control/admits", "control/names-all", "control/echo"], cue = ["key", "crowd"] }
-"""
+STUDY = (DATA / "demo.toml").read_bytes()
 """The runs that the others are copies of: robots, which ask no model."""
 
 

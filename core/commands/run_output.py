@@ -44,6 +44,9 @@ NAMED = 10
 """Maximum number of broken rows of a data set that are printed; the journal has more."""
 
 
+FILE = click.Path(path_type=Path, dir_okay=False)
+"""The type of an option or argument that names a file."""
+
 journals_option = click.option(
     "--journals",
     type=click.Path(path_type=Path, file_okay=False),
