@@ -44,12 +44,9 @@ _OURS: dict[str, Status] = {
     "REJECTED": "rejected",
     "TIMED-OUT": "timed out",
 }
-"""Our word for each status of a submission; others change nothing."""
+"""Our word for each status of a submission; others change nothing. Of two with one word, the last is exported."""
 
-_THEIRS: dict[Status | None, str] = {
-    **{"completed": "AWAITING REVIEW", "returned": "RETURNED", "rejected": "REJECTED", "timed out": "TIMED-OUT"},
-    None: "ACTIVE",
-}
+_THEIRS: dict[Status | None, str] = {**{ours: theirs for theirs, ours in _OURS.items()}, None: "ACTIVE"}
 
 Rows = list[dict[str, str]]
 
