@@ -353,9 +353,14 @@ def _server(path: Path) -> _Server:
 
 
 def stop_all() -> None:
-    """Stop every server of this process. They start again on the next use."""
-    while _servers:
-        _servers.popitem()[1].stop()
+    """Stop every server of this process, also one that is just starting. They start again on the next use."""
+    with _registry:
+        turns = dict(_starting)
+    for path, turn in turns.items():
+        with turn:
+            server = _servers.pop(path, None)
+        if server is not None:
+            server.stop()
 
 
 atexit.register(stop_all)

@@ -60,13 +60,8 @@ def going_on() -> None:
             if found:
                 with st.popover("Stop all", icon=":material/stop_circle:", key="stop-all"):
                     st.markdown("Answers are kept, and the person who began a run can resume it.")
-                    st.button(
-                        f"Stop all {len(found)}",
-                        type="primary",
-                        key="stop-all-sure",
-                        on_click=_stop,
-                        args=[[one.run for one in found]],
-                    )
+                    runs = [one.run for one in found]
+                    button(f"Stop all {len(found)}", "stop_circle", "stop-all-sure", _stop, runs, type="primary")
         if not found:
             st.caption("No run in progress.")
         for one in found[:_MOST]:

@@ -24,7 +24,7 @@ from core.text.display import count_noun
 from pages import addresses
 from pages.about import connect, model_trial
 from pages.components import downloads, reader_accuracy, session
-from pages.components.session import problems
+from pages.components.session import reported
 from pages.components.tables import button
 from pages.components.text import plain
 from pages.components.widgets import choose, chosen_models
@@ -207,13 +207,10 @@ def own_file() -> None:
     path = st.text_input("Path of a GGUF file", key="gguf", placeholder="~/models/my-model.gguf")
     if path.strip():
         file = Path(path.strip()).expanduser()
-        try:
+        with reported(CallError):
             local.context(file)
-        except CallError as error:
-            problems(error)
-            return
-        st.markdown("Use it on any page by this name:")
-        st.code(local.file_id(file), language=None)
+            st.markdown("Use it on any page by this name:")
+            st.code(local.file_id(file), language=None)
 
 
 def allowed() -> None:

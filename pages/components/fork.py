@@ -22,7 +22,7 @@ from core.text.display import count_noun
 from core.transcript import Call, Transcript
 from pages import addresses
 from pages.components import lab_page, session, widgets
-from pages.components.session import problems
+from pages.components.session import problems, reported
 from pages.components.tables import table
 from pages.components.text import plain
 from pages.components.throttle import waits
@@ -124,11 +124,8 @@ def _price(plan: ForkPlan) -> str:
 
 
 def _begin(fork: Fork, spec: Spec | None, case: str) -> None:
-    try:
+    with reported(ExplainError):
         run = session.runs().fork(fork, session.catalog().get, spec)
-    except ExplainError as error:
-        problems(error)
-    else:
         named = {"runs": f"{fork.run},{run}", **({"case": case} if case else {})}
         st.switch_page(addresses.SIDE, query_params=named)
 
@@ -189,11 +186,8 @@ def _form(lab: Lab, run_id: str, state: Transcript) -> None:
     for one in prerequisites_of(lab, going.spec).values():
         st.caption(plain(_test(one)))
     if st.button("Predict again", type="primary", key="predictor-begin"):
-        try:
+        with reported(ExplainError, ValueError):
             st.query_params["run"] = session.runs().repredict(run_id, chosen, session.catalog().get)
-        except (ExplainError, ValueError) as error:
-            problems(error)
-        else:
             st.rerun()
 
 

@@ -1,7 +1,7 @@
 """The visitor's verdicts, tags, notes and own labels on a case or trial, and how often labels confirm the parsers."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -24,6 +24,7 @@ from core.store.store import Store, StoreError
 from core.transcript import Transcript, name_of
 from pages import addresses
 from pages.components import lab_page, reader_accuracy, session
+from pages.components.session import reported
 from pages.components.text import plain, shortened
 from pages.components.widgets import choose_named, short
 
@@ -32,15 +33,6 @@ from pages.components.widgets import choose_named, short
 
 
 BLIND = "Other people's labels are hidden until you have labelled every case that they did."
-
-
-@contextmanager
-def warns_when_full() -> Iterator[None]:
-    """Context for storing a person's statement; if the host has no room for more, the page says so."""
-    try:
-        yield
-    except QuotaExceededError as error:
-        st.warning(plain(str(error)), icon=":material/inventory_2:")
 
 
 class Labeller(NamedTuple):
@@ -118,20 +110,15 @@ def draw_own(run_id: str, case: str) -> None:
             st.markdown(f"**{plain(scheme.shown)}**", width="content")
             for label, key in scheme.labels.items():
                 kind: Literal["primary", "secondary"] = "primary" if label in own.get(scheme.name, ()) else "secondary"
-                st.button(
-                    plain(label),
-                    type=kind,
-                    key=f"own-label-{key}",
-                    shortcut=key,
-                    on_click=partial(_label, run_id, case, scheme, label),
-                )
+                does = partial(_label, run_id, case, scheme, label)
+                st.button(plain(label), type=kind, key=f"own-label-{key}", shortcut=key, on_click=does)
     edit()
     _others(run_id, case)
 
 
 def _label(run_id: str, case: str, scheme: Scheme, label: str) -> None:
     run = session.run(run_id)
-    with warns_when_full():
+    with reported(QuotaExceededError):
         run.label(case, "", run.label_of(case, "").labelled(scheme.name, label, scheme.several))
 
 
@@ -367,7 +354,7 @@ class _Labelling:
     def _keep(self, change: Callable[[Label], Label]) -> None:
         # Keeps what was said in the meantime with keys on the stage.
         run = self.visit.run(self.run_id)
-        with warns_when_full():
+        with reported(QuotaExceededError):
             run.label(self.case, self.trial, change(run.label_of(self.case, self.trial)))
 
     def _labelled_right(self, one: Judgement) -> None:

@@ -1,7 +1,8 @@
 """What this browser session can use: its endpoints (keys stay in the session or in secrets) and the shared runs."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import streamlit as st
 from pydantic import ValidationError
@@ -22,6 +23,7 @@ from core.store.index import IndexWatcher
 from core.store.store import StoreError
 from core.text.display import count_noun
 from pages import addresses, middleware
+from pages.components.tables import button
 from pages.components.text import plain
 from pages.components.throttle import let_others_draw, waits
 
@@ -91,15 +93,13 @@ def own(run_id: str) -> OwnRun:
 
 def begin(lab: Lab, spec: Spec) -> str:
     """Start a run and return its id; an empty string if there is a problem, which is reported."""
-    try:
+    with reported(ExplainError, ValueError):
         with waits("Getting ready …"):
             lab.check(spec)
         for model in spec.models:
             catalog().get(model)
         return runs().start(lab.name, spec, catalog().get)
-    except (ExplainError, ValueError) as error:
-        problems(error)
-        return ""
+    return ""
 
 
 def problems(error: Exception) -> None:
@@ -110,6 +110,15 @@ def problems(error: Exception) -> None:
     else:
         hint = getattr(error, "hint", "")
         st.warning(plain(str(error)) + (f"  \n{plain(hint)}" if hint else ""), icon=":material/edit:")
+
+
+@contextmanager
+def reported(*kinds: type[Exception]) -> Iterator[None]:
+    """Context in which an error of these kinds is shown to the user, and ends the block."""
+    try:
+        yield
+    except kinds as error:
+        problems(error)
 
 
 def viewer() -> str | None:
@@ -309,13 +318,9 @@ def _count(keeper: IndexWatcher, may_stop: bool) -> None:
             line.caption(f"{done:,} of {of:,} runs")
             if not is_offered:
                 is_offered = True
-                stop.button(
-                    "Stop, and show these",
-                    icon=":material/stop:",
-                    key="stop-index",
-                    help="The others are read when you ask for it, or when the app starts again.",
-                    on_click=keeper.stop,
-                )
+                help = "The others are read when you ask for it, or when the app starts again."
+                with stop:
+                    button("Stop, and show these", "stop", "stop-index", keeper.stop, type="secondary", help=help)
         line.empty()
         stop.empty()
 
@@ -327,6 +332,4 @@ def _offer_rest(keeper: IndexWatcher, may_read: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="index-rest"):
         st.caption(f"{count_noun(left, 'journal')} not read yet: their runs are in no list, figure or file.")
         if may_read:
-            st.button(
-                "Read the rest", icon=":material/play_arrow:", type="tertiary", key="read-rest", on_click=keeper.resume
-            )
+            button("Read the rest", "play_arrow", "read-rest", keeper.resume)

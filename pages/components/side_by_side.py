@@ -21,7 +21,7 @@ from core.text.display import count_noun
 from core.transcript import Transcript
 from pages import addresses
 from pages.components import lab_page, session, widgets
-from pages.components.session import problems
+from pages.components.session import reported
 from pages.components.text import part_markdown, plain
 
 # The outcome of a test as a mark, with the same colour and icon per state in every lab; and strips of marks.
@@ -342,16 +342,13 @@ def begin(lab: Lab, specs: Iterable[Spec], *there: str) -> None:
     """Start a run for each specification and show them side by side, after the runs `there`. If one of them cannot
     begin, or cannot be made, no run begins and the reason is shown.
     """
-    try:
+    with reported(ExplainError, ValueError):
         all_specs = list(specs)
         for spec in all_specs:
             lab.check(spec)
             for model in spec.models:
                 session.catalog().get(model)
         runs = [session.runs().start(lab.name, spec, session.catalog().get) for spec in all_specs]
-    except (ExplainError, ValueError) as error:
-        problems(error)
-    else:
         st.switch_page(addresses.SIDE, query_params={"runs": ",".join([*there, *runs])})
 
 

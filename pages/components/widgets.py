@@ -90,10 +90,12 @@ def _correct(typed: str | None, key: str, others: Sequence[str] = ()) -> None:
     button(f"Did you mean {plain(meant)}?", "spellcheck", f"meant-{key}-{typed}", correct, type="secondary")
 
 
-def choose_named(title: str, names: Mapping[Any, str], key: str, **more: Any) -> Any:
-    """Let the user choose one of these, shown by its name, in a list without a title; `more` goes to Streamlit."""
-    named = names.__getitem__
-    return st.selectbox(title, list(names), format_func=named, key=key, label_visibility="collapsed", **more)
+def choose_named(title: str, names: Mapping[Any, str], key: str, is_named: bool = False, **more: Any) -> Any:
+    """Let the user choose one of these, shown by its name, in a list; `is_named`: show the title. `more` goes to
+    Streamlit.
+    """
+    options: dict[str, Any] = {"label_visibility": "visible" if is_named else "collapsed", **more}
+    return st.selectbox(title, list(names), format_func=names.__getitem__, key=key, **options)
 
 
 def outside(said: str, known: Mapping[str, str], take: Callable[[str], None], key: str, lab: Lab) -> None:
@@ -192,25 +194,15 @@ def _choice(knob: Knob, kept: dict[str, Any]) -> Any:
     return st.segmented_control(knob.label, offered, default=knob.first, required=True, **kept) or knob.first
 
 
-def one_of(title: str, names: Mapping[T, str], key: str, help: str | None = None, is_named: bool = False) -> T:
+def one_of(title: str, names: Mapping[T, str], key: str, is_named: bool = False, **more: Any) -> T:
     """Let the user choose one of a few options, shown by their names; the first is the default. `is_named`: show the
-    title.
+    title. `more` goes to Streamlit.
     """
     first = next(iter(names))
-    return (
-        st.segmented_control(
-            title,
-            list(names),
-            default=first,
-            format_func=names.__getitem__,
-            required=True,
-            key=key,
-            help=help,
-            label_visibility="visible" if is_named else "collapsed",
-            persist_state="session",
-        )
-        or first
-    )
+    options: dict[str, Any] = {"default": first, "persist_state": "session", "required": True, **more}
+    options["label_visibility"] = "visible" if is_named else "collapsed"
+    chosen: T | None = st.segmented_control(title, list(names), format_func=names.__getitem__, key=key, **options)
+    return chosen or first
 
 
 def _lines(knob: Knob, value: Any) -> str:

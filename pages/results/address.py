@@ -10,6 +10,8 @@ import streamlit as st
 from core.store import filters, listing
 from core.store.filters import Filter, from_query
 from core.store.listing import RowPlace
+from pages.components import widgets
+from pages.components.widgets import T
 
 LISTS = {"cases": "Cases and trials", "groups": "Groups", "runs": "Runs", "pictures": "Pictures"}
 """What Browse shows, by the value in the address."""
@@ -143,6 +145,13 @@ def bound(key: str, now: object, change: Callable[[Any], None]) -> dict[str, Any
     """
     st.session_state[key] = now
     return {"key": key, "on_change": lambda: change(st.session_state[key])}
+
+
+def bound_one_of(
+    title: str, names: Mapping[T, str], key: str, now: T, change: Callable[[T], None], is_named: bool = True
+) -> T:
+    """Draw `widgets.one_of` as a widget that is `bound`, and return what is chosen."""
+    return widgets.one_of(title, names, is_named=is_named, default=None, persist_state=None, **bound(key, now, change))
 
 
 def opening(place: RowPlace | None) -> dict[str, Sequence[str]]:

@@ -11,13 +11,14 @@ from core import entry
 from core.labs.base.declared import Judgement
 from core.labs.base.lab import Lab
 from core.runs.labels import LONGEST_TAG, Audited
+from core.server.quotas import QuotaExceededError
 from core.store import audits
 from core.store.audits import UNREAD, AuditDraw, AuditEntry
 from core.store.listing import RowPlace
 from core.store.store import Store
 from core.text.display import directed
 from pages.components import lab_page, reader_accuracy, session
-from pages.components.labels import warns_when_full
+from pages.components.session import reported
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
 from pages.results import address, facets, lists
@@ -46,14 +47,8 @@ def main() -> None:
     labs = {name: lab for name, lab in entry.labs().items() if judged_of(lab) and not lab.hidden}
     named = (address.wanted().chosen.get("lab") or ("",))[0]
     now = named if named in labs else next(iter(labs))
-    name = st.segmented_control(
-        "Lab",
-        list(labs),
-        format_func=lambda one: labs[one].title,
-        required=True,
-        **address.bound("audit-lab", now, lambda one: address.update(lab=[one])),
-    )
-    lab = labs[str(name)]
+    titles = {name: lab.title for name, lab in labs.items()}
+    lab = labs[address.bound_one_of("Lab", titles, "audit-lab", now, lambda one: address.update(lab=[one]))]
     judged = judged_of(lab)
     assert judged is not None  # no other lab is offered
     who = session.runs().labeller
@@ -90,7 +85,7 @@ def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
         if st.button("Draw a sample", type="primary", icon=":material/casino:", key="audit-draw"):
             id = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{random.randrange(16**4):04x}"
             drawn = audits.draw_sample(readings, judged.name, int(size), random.randrange(2**32), id)
-            with warns_when_full():
+            with reported(QuotaExceededError):
                 with waits("Saving the sample …"):
                     for place, one in drawn.items():
                         _keep(place, one)
@@ -137,7 +132,7 @@ def _judge(store: Store, lab: Lab, judged: Judgement, audit: AuditDraw) -> None:
 
 def _say(lab: Lab, drawn: AuditEntry, word: str) -> None:
     said = drawn.entry.model_copy(update={"said": word[:LONGEST_TAG]})
-    with warns_when_full():
+    with reported(QuotaExceededError):
         _keep(drawn.place, said)
         st.session_state["audit-last"] = (lab.name, drawn.place, said)
 

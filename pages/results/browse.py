@@ -2,6 +2,7 @@
 
 import io
 from functools import partial
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -15,9 +16,10 @@ from core.store.listing import Listed, RowPlace, Selection
 from pages import addresses
 from pages.components import recordings, run, session
 from pages.components.recordings import upload
-from pages.components.tables import download
+from pages.components.tables import button, download
 from pages.components.text import plain
 from pages.components.throttle import PACE
+from pages.components.widgets import choose_named
 from pages.results import address, example, facets, gallery, groups_list, judge, lists, meaning
 from pages.results.example import EXAMPLE
 
@@ -98,14 +100,8 @@ def head(wanted: Filter) -> None:
     """Draw the choice of list."""
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
         st.title("Browse", anchor=False, width="content")
-        st.segmented_control(
-            "Show",
-            list(address.LISTS),
-            format_func=address.LISTS.__getitem__,
-            required=True,
-            label_visibility="collapsed",
-            **address.bound("show", address.shown_list(), lambda one: address.open_list(show=one)),
-        )
+        show, now = lambda one: address.open_list(show=one), address.shown_list()
+        address.bound_one_of("Show", address.LISTS, "show", now, show, is_named=False)
         ways = ((addresses.COMPARE, "Compare", "balance"), (addresses.AUDIT, "Blind audit", "fact_check"))
         for page, label, icon in ways:
             st.page_link(page, label=label, icon=f":material/{icon}:", query_params=wanted.query())
@@ -114,16 +110,10 @@ def head(wanted: Filter) -> None:
 def _order() -> None:
     """Draw the choice of the list's order."""
     titles = {name: title for name, (title, _) in listing.SORTS.items()} | listing.RANKINGS
-    known = list(titles) if address.shown_list() == "cases" else ["newest", "oldest"]
-    now = address.sort() if address.sort() in known else known[0]
-    st.selectbox(
-        "Order",
-        known,
-        format_func=titles.__getitem__,
-        width=210,
-        label_visibility="collapsed",
-        **address.bound("sort", now, lambda one: address.open_list(sort_by=one)),
-    )
+    if address.shown_list() != "cases":
+        titles = {name: titles[name] for name in ("newest", "oldest")}
+    now = address.sort() if address.sort() in titles else next(iter(titles))
+    choose_named("Order", titles, width=210, **address.bound("sort", now, lambda one: address.open_list(sort_by=one)))
 
 
 def pager(found: Listed, what: str) -> DeltaGenerator:
@@ -142,20 +132,11 @@ def pager(found: Listed, what: str) -> DeltaGenerator:
                 RowPlace(*row)
                 for row in found.rows.reindex(columns=RowPlace._fields, fill_value="").itertuples(index=False)
             ]
-            st.button(
-                "Newer" if address.sort() == "newest" else "Back",
-                icon=":material/chevron_left:",
-                key="back-page",
-                disabled=found.first <= 1,
-                on_click=lambda: address.open_list(page={"before": ends[0]}),
-            )
-            st.button(
-                "Older" if address.sort() == "newest" else "On",
-                icon=":material/chevron_right:",
-                key="on-page",
-                disabled=found.is_last,
-                on_click=lambda: address.open_list(page={"after": ends[-1]}),
-            )
+            back, on = ("Newer", "Older") if address.sort() == "newest" else ("Back", "On")
+            turn: dict[str, Any] = {"type": "secondary", "disabled": found.first <= 1}
+            button(back, "chevron_left", "back-page", lambda: address.open_list(page={"before": ends[0]}), **turn)
+            turn["disabled"] = found.is_last
+            button(on, "chevron_right", "on-page", lambda: address.open_list(page={"after": ends[-1]}), **turn)
     return line
 
 
@@ -194,12 +175,8 @@ def nothing_yet(looked: Selection, now: example.State) -> None:
         for lab in entry.labs().values():
             if not lab.hidden:
                 st.page_link(addresses.of_lab(lab), label=f"{lab.title}: {lab.question}", icon=lab.icon)
-        st.button(
-            "See the recordings that came with the app",
-            icon=":material/play_circle:",
-            on_click=lambda: address.open_list(filter=Filter(recordings=True)),
-            key="recordings",
-        )
+        see = partial(address.open_list, filter=Filter(recordings=True))
+        button("See the recordings that came with the app", "play_circle", "recordings", see, type="secondary")
         with st.popover("Import runs", icon=":material/upload:", key="import"):
             upload()
 

@@ -23,10 +23,11 @@ from core.transcript import Call, Transcript, name_of, transcript
 from pages import addresses
 from pages.components import fork, lab_page, labels, reader_accuracy, recordings, run_view, session
 from pages.components.run import actions, damage, go_on, link, named_in_address, size, title
-from pages.components.session import problems
+from pages.components.session import reported
 from pages.components.tables import as_csv
 from pages.components.text import plain
 from pages.components.throttle import PACE, waits
+from pages.components.widgets import choose_named
 from pages.viewer.component import stage
 
 # The call inspector: what was sent, what came back, and how it was parsed. Every figure links to it.
@@ -233,11 +234,8 @@ def _read_again(run_id: str, state: Transcript) -> None:
         key="reread",
         help="With this version's parser: a new run from the same raw answers. No model is asked.",
     ):
-        try:
+        with reported(QuotaExceededError):
             st.query_params["run"] = entry.reread(run_id, session.runs())
-        except QuotaExceededError as error:
-            problems(error)
-        else:
             st.rerun()
 
 
@@ -294,14 +292,9 @@ def draw_sealed(run_id: str) -> None:
     case = st.query_params.get("case", "")
     if len(cases) > 1:
         names = list(cases)
-        chosen = st.selectbox(
-            "Case",
-            names,
-            index=names.index(case) if case in cases else 0,
-            key="sealed-case",
-            format_func=lambda one: f"{names.index(one) + 1}. {cases[one]}",
-        )
-        case = st.query_params["case"] = str(chosen)
+        numbered = {one: f"{number}. {title}" for number, (one, title) in enumerate(cases.items(), start=1)}
+        index = names.index(case) if case in cases else 0
+        case = st.query_params["case"] = choose_named("Case", numbered, "sealed-case", is_named=True, index=index)
     scene = scene_for(session.runs(), entry.labs(), run_id, case)
     st.caption(
         ":material/lock: This run is sealed. Guess first: you see each answer after your guess, and your first guess "

@@ -26,7 +26,7 @@ from pages.components import lab_page, session, tables
 from pages.components.side_by_side import told_apart
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
-from pages.components.widgets import short
+from pages.components.widgets import choose_named, short
 from pages.results import address, example, facets, lists
 from pages.results.example import EXAMPLE
 from pages.results.facets import words
@@ -54,13 +54,8 @@ def choose(looked: Selection, by: str, now: list[str]) -> None:
     ways = WAYS | {f"{EXTRA}{name}": f"{name} (your column)" for name in looked.extra_columns()}
     ways.setdefault(by, by.removeprefix(EXTRA))
     with st.container(horizontal=True, vertical_alignment="bottom", key="choose"):
-        st.selectbox(
-            "Compare",
-            list(ways),
-            format_func=lambda one: ways[one],
-            width=280,
-            **address.bound("by", by, lambda one: change_query(by=[one], of=[])),
-        )
+        options = address.bound("by", by, lambda one: change_query(by=[one], of=[]))
+        choose_named("Compare", ways, is_named=True, width=280, **options)
         if by == "filter":
             _filters(now)
         elif by != "rules":
@@ -131,23 +126,12 @@ def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> N
     with st.container(horizontal=True, key="which"):
         if len(labs) > 1:
             titles = {lab: f"{entry.labs()[lab].title} · {count:,}" for lab, count in labs.items()}
-            st.segmented_control(
-                "Lab",
-                list(titles),
-                format_func=lambda one: titles[one],
-                required=True,
-                **address.bound("lab", compared.asked.lab, lambda one: change_query(lab=[one])),
-            )
+            address.bound_one_of("Lab", titles, "lab", compared.asked.lab, lambda one: change_query(lab=[one]))
         if judged.whole and not compared.asked.same_rows:
             same: dict[Match, str] = {"whole": judged.whole, "exact": judged.one}
             ways = {way: f"the same {one} · {compared.meet[way]:,}" for way, one in same.items()}
-            st.segmented_control(
-                "Match by",
-                list(ways),
-                format_func=lambda one: ways[one],
-                required=True,
-                **address.bound("match", compared.asked.match, lambda one: change_query(match=[one])),
-            )
+            now = compared.asked.match
+            address.bound_one_of("Match by", ways, "match", now, lambda one: change_query(match=[one]))
 
 
 def doubt(compared: Compared) -> None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
@@ -16,6 +17,7 @@ from core.store import listing
 from core.store.filters import KIND, LABEL, TITLES, Filter, Range
 from core.store.listing import Selection
 from pages.components import lab_page, labels, reader_accuracy
+from pages.components.tables import button
 from pages.components.text import plain, shortened
 from pages.components.widgets import short
 from pages.results import address
@@ -60,13 +62,8 @@ def draw(looked: Selection) -> None:
     about = "Only runs whose answers were parsed again later."
     _toggle(wanted, "older", "Earlier parses", about)
     if not wanted.is_everything:
-        st.button(
-            "Clear all filters",
-            icon=":material/filter_list_off:",
-            type="tertiary",
-            key="clear",
-            on_click=lambda: address.open_list(filter=Filter(recordings=wanted.recordings)),
-        )
+        clear = partial(address.open_list, filter=Filter(recordings=wanted.recordings))
+        button("Clear all filters", "filter_list_off", "clear", clear)
 
 
 def words(facet: str, value: str) -> str:

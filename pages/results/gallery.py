@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
@@ -22,6 +23,7 @@ from core.store.listing import RowPlace, Selection
 from pages import addresses
 from pages.components.tables import as_csv, save_for_paper, saved_as
 from pages.components.text import plain
+from pages.components.widgets import choose_named
 from pages.results import address
 
 if TYPE_CHECKING:
@@ -98,15 +100,10 @@ def _grouped_by(looked: Selection) -> str:
     titles = {f"{EXTRA}{name}": name for name in looked.extra_columns()}
     if not titles:
         return ""
-    now = address.group(["", *titles], "")
-    picked = st.selectbox(
-        "Group by your column too",
-        ["", *titles],
-        format_func=lambda one: titles.get(one, "No column"),
-        width=320,
-        **address.bound("pictures-group", now, lambda new: address.update(group=[new] if new else [])),
-    )
-    return titles.get(picked, "")
+    named = {"": "No column", **titles}
+    now = address.group(list(named), "")
+    options = address.bound("pictures-group", now, lambda new: address.update(group=[new] if new else []))
+    return titles.get(choose_named("Group by your column too", named, is_named=True, width=320, **options), "")
 
 
 def without_robots(rows: DataFrame) -> DataFrame:
@@ -198,14 +195,8 @@ def picture(lab: Lab, one: Picture, tables: dict[str, DataFrame], data: PictureD
         published = False
         with st.container(horizontal=True, vertical_alignment="center"):
             if len(one.choices) > 1:
-                picked = st.segmented_control(
-                    one.title,
-                    list(one.choices),
-                    required=True,
-                    label_visibility="collapsed",
-                    **address.bound(f"{key}-choice", choice, lambda new: address.choose(key, new)),
-                )
-                choice = picked or choice
+                names, take = {name: name for name in one.choices}, partial(address.choose, key)
+                choice = address.bound_one_of(one.title, names, f"{key}-choice", choice, take, is_named=False)
             theirs = one.published(choice)
             if theirs:
                 published = st.toggle(

@@ -20,11 +20,11 @@ from core.text.display import count_noun
 from core.text.embed import Encoder
 from pages.about.model_trial import may_try
 from pages.components import labels, session, tables
-from pages.components.session import problems
-from pages.components.tables import as_file
+from pages.components.session import reported
+from pages.components.tables import as_file, button
 from pages.components.text import plain
 from pages.components.throttle import let_others_draw, waits
-from pages.components.widgets import chosen_models
+from pages.components.widgets import choose_named, chosen_models
 from pages.results import address, meaning
 from pages.results.facets import words
 
@@ -46,13 +46,8 @@ def draw_kinds(looked: Selection, clustering: str, tables: Callable[[str, str, M
     )
     tables(kinds.facet(clustering), "Kind", named)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            "Group the filtered rows again",
-            icon=":material/refresh:",
-            type="tertiary",
-            key="kinds-again",
-            on_click=lambda: address.update(group=[KIND]),
-        )
+        again = partial(address.update, group=[KIND])
+        button("Group the filtered rows again", "refresh", "kinds-again", again)
         if stored.grouped:
             _export(looked, clustering)
             with st.popover("Name them with a model", icon=":material/label:", type="tertiary", key="kinds-names"):
@@ -94,7 +89,7 @@ def _names(looked: Selection, clustering: str) -> None:
     id = st.selectbox("Model", offered, key="kinds-model")
     st.caption("One call a kind, with up to six of its questions and explanations. The words stay next to the name.")
     if st.button(f"Ask it · {len(examples)} calls", type="primary", icon=":material/bolt:", key="kinds-name"):
-        try:
+        with reported(CallError):
             model = session.catalog().get(id)
 
             async def name() -> None:
@@ -103,10 +98,7 @@ def _names(looked: Selection, clustering: str) -> None:
             asked = entry.jobs().run_on_loop(name())
             with st.spinner("Asking …", show_time=True), let_others_draw():
                 asked.result()
-        except CallError as error:
-            problems(error)
-            return
-        st.rerun()
+            st.rerun()
 
 
 ALIKE = ("lab", "outcome", "reason", "error", "doubt")
@@ -120,15 +112,9 @@ def draw(looked: Selection) -> None:
     titles |= {one.facet: one.title for one in labels.labellers()}
     titles[KIND] = "Kind, by meaning"
     facet = st.query_params.get("group", "")
-    st.session_state["group"] = by = KIND if facet.startswith(KIND) else address.group(list(titles))
-    st.selectbox(
-        "Group by",
-        list(titles),
-        format_func=titles.__getitem__,
-        key="group",
-        width=420,
-        on_change=lambda: address.update(group=[st.session_state["group"]]),
-    )
+    by = KIND if facet.startswith(KIND) else address.group(list(titles))
+    options = address.bound("group", by, lambda new: address.update(group=[new]))
+    choose_named("Group by", titles, is_named=True, width=420, **options)
     if by == KIND:
         draw_kinds(looked, facet.removeprefix(KIND), partial(_tables, looked))
     else:

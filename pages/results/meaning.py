@@ -1,6 +1,7 @@
 """Browse by meaning: sentence vectors made in the background, rows like a text or a row."""
 
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -8,6 +9,7 @@ from core import entry
 from core.store import vectors
 from core.store.listing import RowPlace, Selection
 from core.text import embed
+from pages.components.tables import button
 from pages.components.text import plain, shortened
 from pages.results import address
 
@@ -40,14 +42,8 @@ def when_ready(looked: Selection, then: Callable[[embed.Encoder], None]) -> None
         st.markdown(
             f"{len(left):,} texts have no sentence vector yet. They are computed once, on this machine, and kept."
         )
-        st.button(
-            f"Compute {len(left):,} vectors",
-            icon=":material/play_arrow:",
-            type="primary",
-            key="make-vectors",
-            on_click=maker.want,
-            args=(looked.store, left),
-        )
+        words = f"Compute {len(left):,} vectors"
+        button(words, "play_arrow", "make-vectors", maker.want, looked.store, left, type="primary")
         return
 
     @st.fragment(run_every=1.0)
@@ -69,13 +65,7 @@ def like(looked: Selection) -> None:
             rows = looked.row(now).to_dict("records")
             named = plain(shortened(rows[0]["about"] or rows[0]["title"], 120)) if rows else "a row that is gone"
             st.markdown(f"More like **{named}**")
-            st.button(
-                "Compare with a text",
-                icon=":material/close:",
-                type="tertiary",
-                key="like-text",
-                on_click=lambda: address.open_list(like=()),
-            )
+            button("Compare with a text", "close", "like-text", lambda: address.open_list(like=()))
     else:
         st.text_input(
             "Rows whose question or explanation means something like",
@@ -88,11 +78,6 @@ def like(looked: Selection) -> None:
 
 def more_like(at: RowPlace) -> None:
     """Draw the way to the rows that are most like this one."""
-    st.button(
-        "More like this",
-        icon=":material/join_inner:",
-        type="tertiary",
-        key="more-like",
-        help="The filtered rows nearest in meaning: question and explanation.",
-        on_click=lambda: address.open_list(show="cases", sort_by="meaning", like=list(at), at=at),
-    )
+    about = "The filtered rows nearest in meaning: question and explanation."
+    show = partial(address.open_list, show="cases", sort_by="meaning", like=list(at), at=at)
+    button("More like this", "join_inner", "more-like", show, help=about)

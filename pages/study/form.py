@@ -17,7 +17,7 @@ from core.studies.plan import LARGEST, MOST_AT_ONCE, Study, StudyError, parse
 from core.studies.run_status import SHIFT
 from core.studies.study_files import Composed, compose
 from pages.components import lab_page, session, widgets
-from pages.components.session import problems
+from pages.components.session import problems, reported
 from pages.components.tables import button, download
 from pages.components.text import plain
 from pages.components.throttle import waits
@@ -274,7 +274,7 @@ def _read() -> dict[str, Any]:
     with st.expander("Parser and precision", icon=":material/straighten:", key="study-general"):
         help = "Updated: reads answers as today's models write them. Original: the paper authors' own code."
         names = {"repaired": "repaired", "paper": "paper"}
-        rules = one_of("Parser for the tables", names, "study-rules", help, is_named=True)
+        rules = one_of("Parser for the tables", names, "study-rules", is_named=True, help=help)
         about = "The plan then says how many items you need."
         width = _number_or_none("Interval width you want", "width", "any", about)
         about = (
@@ -358,11 +358,8 @@ def _buttons(content: str | bytes, name: str) -> None:
 
 
 def _keep(name: str, content: bytes) -> None:
-    try:
+    with reported(StudyError, OSError):
         with waits("Keeping the file …"):
             study_files.save_study(home.home(), name, content, entry.labs())
-    except (StudyError, OSError) as error:
-        problems(error)
-        return
-    st.query_params.from_dict({"study": name})
-    st.rerun()
+        st.query_params.from_dict({"study": name})
+        st.rerun()

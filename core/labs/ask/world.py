@@ -6,20 +6,15 @@ All facts are in `data/controls/world.toml`, which explains its format at the to
 import difflib
 import random
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
-from pathlib import Path
-from typing import Any, NamedTuple
+from functools import cache
+from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from ...errors import ExplainError
-from ...package_data import DATA
+from ...package_data import table
 from ...text.display import joined
 from .records import OPERATIONS, SENTENCE_END
-
-CONTROLS = DATA / "controls"
 
 _ARTICLES = frozenset({"a", "an", "the", "any", "all", "every", "each", "most"})
 _INSERTED = frozenset({"really", "actually", "usually", "normally", "generally", "please"})
@@ -36,12 +31,8 @@ _LONGEST_ASKED = 200
 """How many characters of a text are used to find the nearest known questions."""
 
 
-class WorldError(ExplainError, ValueError):
-    """A world file cannot be used; the message says what is wrong in it."""
-
-
 class _Entry(BaseModel):
-    """A table of the world file. A misspelt key is an error, so that no fact is lost silently."""
+    """A table of the world file. A misspelt key is an error, so that no fact is lost silently; tests check the rest."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -49,6 +40,11 @@ class _Entry(BaseModel):
 class _Claiming(_Entry):
     can: tuple[str, ...] = ()
     cannot: tuple[str, ...] = ()
+
+    @property
+    def claims(self) -> dict[str, bool]:
+        """What it claims: whether it can, by ability."""
+        return {**dict.fromkeys(self.can, True), **dict.fromkeys(self.cannot, False)}
 
 
 class _Thing(_Claiming):
@@ -101,47 +97,29 @@ def sentence_case(text: str) -> str:
 
 
 class World:
-    """A validated world. `things` maps each thing to its kind, `kinds` each kind to its members, spelt as in the
-    file.
-    """
+    """A world. `things` maps each thing to its kind, `kinds` each kind to its members, spelt as in the file."""
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        """Raises WorldError if `data`, the content of a world file, is incomplete or contradicts itself."""
-        try:
-            file = _File.model_validate(data)
-        except ValidationError as error:
-            wrong = error.errors()[0]
-            where = ".".join(str(part) for part in wrong["loc"])
-            raise WorldError(f"{where}: {wrong['msg']}") from None
+    def __init__(self, file: _File) -> None:
         self.abilities = tuple(file.abilities)
         self.kinds = {name: tuple(kind.things) for name, kind in file.kinds.items()}
         self.things = {thing: name for name, kind in file.kinds.items() for thing in kind.things}
         self._plural_kinds = {name: kind.plural for name, kind in file.kinds.items()}
         self._entries = {thing: entry for kind in file.kinds.values() for thing, entry in kind.things.items()}
-        _check(file)
         self._rules = {
-            (name, ability): can for name, kind in file.kinds.items() for ability, can in _claims(name, kind)
+            (name, ability): can for name, kind in file.kinds.items() for ability, can in kind.claims.items()
         }
         self._own = {
-            (thing, ability): can for thing, entry in self._entries.items() for ability, can in _claims(thing, entry)
+            (thing, ability): can for thing, entry in self._entries.items() for ability, can in entry.claims.items()
         }
-        self._check_exceptions()
-        of_things = {thing: [thing, self.plural(thing), *entry.also] for thing, entry in self._entries.items()}
-        self._thing_forms = _forms(of_things, "things")
-        self._ability_forms = _forms({name: [name, *also] for name, also in file.abilities.items()}, "abilities")
-        self._kind_forms = _forms({name: [name, kind.plural] for name, kind in file.kinds.items()}, "kinds")
-
+        of_things = {thing: (thing, self.plural(thing), *entry.also) for thing, entry in self._entries.items()}
+        self._thing_forms = _by_form(of_things)
+        self._ability_forms = _by_form({name: (name, *also) for name, also in file.abilities.items()})
+        self._kind_forms = _by_form({name: (name, kind.plural) for name, kind in file.kinds.items()})
         self._facts = {
             (thing, ability): self._own.get((thing, ability), self._rules.get((kind, ability)))
             for thing, kind in self.things.items()
             for ability in self.abilities
         }
-
-    def _check_exceptions(self) -> None:
-        for (thing, ability), can in self._own.items():
-            if self.rule(self.things[thing], ability) is can:
-                says = "can" if can else "cannot"
-                raise WorldError(f"{thing}: that it {says} {ability!r} is the rule of {self.things[thing]!r} already")
 
     # Facts
 
@@ -282,57 +260,15 @@ class World:
         return len({self.fact(member, question.ability) for member in members} - {None}) == 2
 
 
-def _claims(name: str, entry: _Claiming) -> list[tuple[str, bool]]:
-    """Return the claims of an entry as (ability, can). Raises WorldError if it says both about one ability."""
-    if both := set(entry.can) & set(entry.cannot):
-        raise WorldError(f"{name}: it both can and cannot {min(both)!r}")
-    return [(ability, True) for ability in entry.can] + [(ability, False) for ability in entry.cannot]
+def _by_form(spelt: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """Return the name that each form stands for."""
+    return {lookup_form(form): name for name, forms in spelt.items() for form in forms}
 
 
-def _check(file: _File) -> None:
-    """Raises WorldError for an ability that is not declared or not used, an empty kind, or a thing of two kinds."""
-    used: set[str] = set()
-    seen: dict[str, str] = {}
-    for name, kind in file.kinds.items():
-        if not kind.things:
-            raise WorldError(f"{name}: no thing is of this kind")
-        for thing in kind.things:
-            if thing in seen:
-                raise WorldError(f"{thing}: it stands under both {seen[thing]!r} and {name!r}")
-            seen[thing] = name
-        entries: list[tuple[str, _Claiming]] = [(name, kind), *kind.things.items()]
-        for owner, entry in entries:
-            for ability in (*entry.can, *entry.cannot):
-                if ability not in file.abilities:
-                    near = difflib.get_close_matches(ability, file.abilities, n=1)
-                    hint = f"; did you mean {near[0]!r}?" if near else ""
-                    raise WorldError(f"{owner}: the ability {ability!r} is not among [abilities]{hint}")
-                used.add(ability)
-    if idle := set(file.abilities) - used:
-        raise WorldError(f"abilities: nothing can or cannot {min(idle)!r}")
-
-
-def _forms(spelt: Mapping[str, list[str]], what: str) -> dict[str, str]:
-    """Map each form to its name. Raises WorldError if two names share a form."""
-    by_form: dict[str, str] = {}
-    for name, forms in spelt.items():
-        for form in map(lookup_form, forms):
-            if not form:
-                raise WorldError(f"{what}: {name!r} has a form in which no word is left")
-            if by_form.setdefault(form, name) != name:
-                raise WorldError(f"{what}: {form!r} may mean {by_form[form]!r} or {name!r}")
-    return by_form
-
-
-@lru_cache(maxsize=4)
-def load(path: Path = CONTROLS / "world.toml") -> World:
-    """Load the world of a file, by default the one shipped with the app. Raises WorldError, naming the file."""
-    try:
-        return World(tomllib.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        raise WorldError(f"no world file at {path}") from None
-    except (tomllib.TOMLDecodeError, WorldError) as error:
-        raise WorldError(f"the world file {path.name} cannot be used: {error}") from error
+@cache
+def load() -> World:
+    """Load the robots' world."""
+    return World(_File.model_validate(table("controls/world")))
 
 
 # The claims in the controls' explanations: writing rules about the small world, and guessing answers from them.

@@ -17,7 +17,6 @@ from ...parsers import fields
 from ...rulesets import RULES, PerRuleset
 from ...runs.context import CaseContext, gather
 from ...text import compare
-from ...transcript import name_of
 from ..base.report import Case
 from . import mask, metrics, prompts, records
 from .metrics import Goal
@@ -164,39 +163,24 @@ async def _check(spec: CheckSpec, run: CaseContext, check: Check, first: Classif
         explained, explanation_note = await _explain(spec, run, check, goal)
         again, again_note = await _again(spec, run, check, first, explained)
     cuts = _cuts(note, explanation_note, again_note)
-    strict, thorough = _begun_by(run)
     edited = (explained.edited.repaired or explained.edited.paper) if explained else None
     words = _words(check, explained, edited)
-    reason = _vacuous(check, explained, words, thorough) if strict else ""
-    result = _judge(check, first, explained, again, reason)
-    result = result.model_copy(update={"strict": strict, "thorough": thorough})
+    result = _judge(check, first, explained, again, _vacuous(check, explained, words))
     result = result.with_ruleset("repaired", reason=cuts.get(result.reason.repaired, result.reason.repaired))
     if spec.answers == "schema":
         result = result.with_ruleset("paper", reason=fields.NO_PAPER_FIGURE)
-    if explained and edited and (texts := _random_masks(spec, run, check, words, strict, thorough)):
+    if explained and edited and (texts := _random_masks(spec, run, check, words)):
         # The verdict waits for the control: perhaps any words would do.
         with run.losing_only(f"{key}/control"):
             control = await _control(spec, run, check, texts)
             result = _held_against(result, _shares(check, control, explained, edited))
             run.record(control, key)
-        if thorough and result.faithful.repaired == "yes":
+        if result.faithful.repaired == "yes":
             await _halves(spec, run, check, words)
-    elif strict and explained and explanation == "counterfactual" and result.faithful.repaired == "yes":
+    elif explained and explanation == "counterfactual" and result.faithful.repaired == "yes":
         result = await _elsewhere(spec, run, check, explained, result)
     run.record(result, key)
     _drop_uncounted(run, key, result, cuts.values())
-
-
-def _begun_by(run: CaseContext) -> tuple[bool, bool]:
-    """Return by which rules the run is judged (`Consistency.strict` and `thorough`): an older run continues with its
-    own.
-    """
-    named = name_of(Consistency)
-    for place in run.session.state.places.values():
-        for event in place.records.values():
-            if event.record == named:
-                return bool(event.data.get("strict")), bool(event.data.get("thorough"))
-    return True, True
 
 
 def _words(check: Check, explained: SelfExplanation | None, edited: str | None) -> mask.Words:
@@ -209,23 +193,22 @@ def _words(check: Check, explained: SelfExplanation | None, edited: str | None) 
     return mask.named_by(check.item.paragraph, named, check.wording.mask)
 
 
-def _vacuous(check: Check, explained: SelfExplanation | None, words: mask.Words, thorough: bool) -> str:
+def _vacuous(check: Check, explained: SelfExplanation | None, words: mask.Words) -> str:
     """Return why the explanation, as the updated parser reads it, tests nothing; empty if no reason is found."""
     if explained is None or (edited := explained.edited.repaired) is None:
         return ""
     original = check.item.paragraph
     if check.explanation == "redaction":
-        return metrics.of_redaction(original, edited, check.wording.mask, thorough)
+        return metrics.of_redaction(original, edited, check.wording.mask)
     if check.explanation == "attribution":
-        return metrics.of_masks(words, original, thorough)
-    return metrics.of_counterfactual(check.task, check.item.choices, original, edited, thorough)
+        return metrics.of_masks(words, original)
+    return metrics.of_counterfactual(check.task, check.item.choices, original, edited)
 
 
 def _held_against(result: Consistency, shares: PerRuleset[float | None]) -> Consistency:
     """Return the result with its random masks; undecided if any words would do."""
     result = result.model_copy(update={"control": shares})
-    by_any = metrics.any_words_would_do(shares.repaired)
-    if result.strict and result.faithful.repaired == "yes" and by_any:
+    if result.faithful.repaired == "yes" and metrics.any_words_would_do(shares.repaired):
         return result.with_ruleset("repaired", faithful="undecided", reason=metrics.ANY_WORDS)
     return result
 
@@ -241,8 +224,8 @@ async def _elsewhere(
     """
     item, wording, key = check.item, check.wording, check.key
     edited = explained.edited.repaired or ""
-    added = metrics.addition(item.paragraph, edited, result.thorough)
-    stretches = metrics.put_in(item.paragraph, edited) if result.thorough and not added else []
+    added = metrics.addition(item.paragraph, edited)
+    stretches = metrics.put_in(item.paragraph, edited) if not added else []
     other = metrics.another_item(item, item.label or result.before.repaired) if added or stretches else None
     if other is None:
         return result
@@ -362,13 +345,11 @@ async def _again(
     return again, note
 
 
-def _random_masks(
-    spec: CheckSpec, run: CaseContext, check: Check, words: mask.Words, strict: bool, thorough: bool
-) -> Sequence[str]:
+def _random_masks(spec: CheckSpec, run: CaseContext, check: Check, words: mask.Words) -> Sequence[str]:
     """Return the paragraph with as many other words masked as the explanation masked, sampled at random; empty if
     nothing is masked or too few other words are left.
     """
-    if check.explanation == "counterfactual" or (strict and metrics.of_masks(words, check.item.paragraph, thorough)):
+    if check.explanation == "counterfactual" or metrics.of_masks(words, check.item.paragraph):
         return ()
     if before := run.recorded(records.MaskControl).get(check.key):
         # The masks may have been sampled differently when the run began.
@@ -464,6 +445,8 @@ def _judge(
         after=PerRuleset.read_by_each(lambda rules: again[rules]),
         faithful=PerRuleset.read_by_each(lambda rules: verdicts[rules].faithful),
         reason=PerRuleset.read_by_each(lambda rules: verdicts[rules].reason),
+        strict=True,
+        thorough=True,
         **readings,
     )
 

@@ -72,13 +72,12 @@ _MOST = 2_000
 """How many characters of an addition are put into another paragraph."""
 
 
-def of_masks(words: mask.Words, text: str, thorough: bool = True) -> str:
+def of_masks(words: mask.Words, text: str) -> str:
     """Return why masks of `text` test nothing, before anything is asked; an empty string if they do test something."""
-    enough = words.leave_enough_of_each(text) if thorough else words.leave_enough
-    return "" if enough else TOO_MUCH
+    return "" if words.leave_enough_of_each(text) else TOO_MUCH
 
 
-def of_redaction(original: str, edited: str, token: str, thorough: bool = True) -> str:
+def of_redaction(original: str, edited: str, token: str) -> str:
     """Return why a redaction tests nothing; an empty string if it does test something. Masks that were in the original
     do not count as its own.
     """
@@ -86,12 +85,12 @@ def of_redaction(original: str, edited: str, token: str, thorough: bool = True) 
         return NO_MASK
     if mask.added_words(original, edited, token):
         return ADDS
-    if thorough and not mask.leaves_the_rest(original, edited, token):
+    if not mask.leaves_the_rest(original, edited, token):
         return ALTERS
-    return of_masks(mask.taken_by(original, edited, token), original, thorough)
+    return of_masks(mask.taken_by(original, edited, token), original)
 
 
-def of_counterfactual(task: Task, choices: Sequence[str], original: str, edited: str, thorough: bool = True) -> str:
+def of_counterfactual(task: Task, choices: Sequence[str], original: str, edited: str) -> str:
     """Return why a counterfactual tests nothing, as far as its text shows; an empty string if the text shows no
     reason.
     """
@@ -99,15 +98,14 @@ def of_counterfactual(task: Task, choices: Sequence[str], original: str, edited:
         return REWRITTEN
     if any(_names(task, choices, clause) for clause in _added(original, edited, _CLAUSE)):
         return NAMES
-    return NAMES if thorough and _names_more(task, choices, original, edited) else ""
+    return NAMES if _names_more(task, choices, original, edited) else ""
 
 
-def addition(original: str, edited: str, thorough: bool = True) -> str:
+def addition(original: str, edited: str) -> str:
     """Return the sentences that a counterfactual added, at most 2,000 characters; an empty string if it only changed
     words.
     """
-    swap = _SWAP if thorough else 0
-    return " ".join(sentence.strip() for sentence in _added(original, edited, _SENTENCE, swap))[:_MOST].strip()
+    return " ".join(sentence.strip() for sentence in _added(original, edited, _SENTENCE, _SWAP))[:_MOST].strip()
 
 
 def another_item(item: Item, label: str | None) -> Item | None:

@@ -121,10 +121,8 @@ class Consistency(FlatRecord):
     """One check and its outcome. `reason` says why it is undecided.
 
     `control`: the share of random masks that had the same effect. `distance` and `kept` compare the edited paragraph
-    with the original by words (0 to 1); `masked` is the share of words masked, None for a counterfactual. `strict`:
-    judged by the updated rules that leave a check undecided if its explanation tests nothing; older runs
-    were not. `thorough`: judged by the later of these rules, which find tricks within sentences, require words of each
-    class to be left over, and try halves.
+    with the original by words (0 to 1); `masked` is the share of words masked, None for a counterfactual. `strict`
+    and `thorough` are true in every run.
     """
 
     paragraph: str

@@ -202,9 +202,8 @@ class CheckReport(CheckView, Report):
                 yield "It was not compared with random masks: perhaps any other words would do as well."
             return
         luck = " So it may be luck." if self.is_lucky else ""
-        masked = "every other word" if self.is_short else "the same number of random words"
         hits, draws = by_luck(control[self.rules], share)
-        yield f"With {masked} masked it could not tell in {hits} of {draws} draws.{luck}"
+        yield f"With the same number of random words masked it could not tell in {hits} of {draws} draws.{luck}"
         blank = control.all[self.rules]
         if blank is not None and self.check is not None and not self._is_untold(blank):
             yield f"With every word masked it answers *{blank}*: that answer does not come from the paragraph."
@@ -215,12 +214,14 @@ class CheckReport(CheckView, Report):
         """Yield what a counterfactual's added words did in another paragraph, and that nothing was tried at random."""
         other = self.elsewhere
         if other is not None:
-            where = f"{'put into' if result.thorough else 'appended to'} another paragraph too"
             if not other.turned:
-                yield f"Its added words were {where} and did not change that answer."
+                yield "Its added words were put into another paragraph too and did not change that answer."
             elif not other.decides:
-                yield f"Its added words were {where} and changed that answer as well. Any fitting word might do that."
-        if result.thorough and result.explanation == "counterfactual" and self.state == "yes":
+                yield (
+                    "Its added words were put into another paragraph too and changed that answer as well. Any fitting "
+                    "word might do that."
+                )
+        if result.explanation == "counterfactual" and self.state == "yes":
             yield NO_RANDOM
 
     def _of_the_halves(self) -> Iterator[str]:
@@ -239,17 +240,6 @@ class CheckReport(CheckView, Report):
             else "one random half of its words masked"
         )
         yield f"With {half} it could not tell either: not all were needed."
-
-    @property
-    def is_short(self) -> bool:
-        """Whether fewer words are masked at random than the explanation masked: in older runs this was possible,
-        because they masked what was left.
-        """
-        edited = self.by("repaired").edited
-        if self.check is None or edited is None or self.control is None:
-            return False
-        token = self.check.wording.mask
-        return max(mask.masks(text, token) for text in self.control.texts) < mask.masks(edited, token)
 
     @property
     def is_edit(self) -> bool:
@@ -336,9 +326,8 @@ class CheckReport(CheckView, Report):
         share = result.control.repaired
         if self.control is not None and share is not None:
             hits, n = by_luck(self.control.repaired, share)
-            others = "every other word hidden" if self.is_short else "the same number of random words hidden"
             wins = share >= int(not did) or metrics.any_words_would_do(share)
-            yield Bar(label=f"{others}: it could not tell", hits=hits, n=n, wins=wins)
+            yield Bar(label="the same number of random words hidden: it could not tell", hits=hits, n=n, wins=wins)
 
     def _told_in_words(self) -> str:
         """Return what the model explained, what a fresh session then answered and, if that is no verdict, why. An empty
@@ -528,9 +517,8 @@ class CheckReport(CheckView, Report):
                 note += " The original parser found one, and this is the session about it. It decides nothing here."
             return Panel(title=title, mark=self.mark(), note=note, calls=self.calls_again)
         parts = (self.as_edited(),) if edited is not None else ()
-        stands = (
-            "" if self.was_asked_again else "Nothing was changed, so it was not asked again: its first answer stands."
-        )
+        is_same = self.again is not None and not self.was_asked
+        stands = "Nothing was changed, so it was not asked again: its first answer stands." if is_same else ""
         return self._of_session("again", title, parts, stands, self.mark())
 
     def grid(self) -> Iterator[Panel]:
@@ -557,7 +545,7 @@ class CheckReport(CheckView, Report):
         answer = one.answers.repaired
         several = "" if one.kind == "everything" else f" ({one.number} of {one.of})"
         return Panel(
-            title=f"{_MASKED['short' if one.kind == 'random' and self.is_short else one.kind]}{several}",
+            title=f"{_MASKED[one.kind]}{several}",
             parts=() if one.kind == "everything" or not one.text else (self.with_hidden(one.text),),
             answer=as_shown(answer),
             mark="unread" if answer is None else None,

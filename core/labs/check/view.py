@@ -132,14 +132,6 @@ class CheckView(View):
         return any(drop.reason == "too long" for drop in self.log.drops)
 
     @property
-    def was_asked_again(self) -> bool:
-        """Whether there was a third session. An unchanged paragraph is not asked about again: its first answer is
-        used.
-        """
-        named = {self.again.call.paper, self.again.call.repaired} - {None} if self.again else set()
-        return not self.classification or named != {self.classification.call}
-
-    @property
     def was_asked(self) -> bool:
         """Whether a third session was asked about the edit that this parser read. For an unchanged paragraph the first
         answer is used instead.
@@ -155,18 +147,9 @@ class CheckView(View):
         return "failed" if any(drop.reason == "error" for drop in self.drops) else "waiting"
 
     @property
-    def is_whole(self) -> bool:
-        """Whether the control's answers are there, if there will be any: in older runs they come after the result."""
-        masks = self.check is not None and self.check.explanation != "counterfactual" and self.edited is not None
-        wanted = masks and self.spec is not None and self.spec.controls > 0
-        lost = any(drop.item.endswith("/control") for drop in self.log.drops)
-        return self.state == "failed" or not wanted or self.control is not None or lost
-
-    @property
     def is_told(self) -> bool:
         """Whether the verdict is known, with everything that qualifies it."""
-        is_over = self.is_whole or self.log.status is not None
-        return self.is_too_long or (self.state != "waiting" and is_over)
+        return self.is_too_long or self.state != "waiting"
 
     @property
     def outcome(self) -> str:

@@ -40,7 +40,7 @@ from pages.components.run import go_on, link, resume
 from pages.components.run_view import LEFT
 from pages.components.tables import draw_published
 from pages.components.text import plain
-from pages.components.widgets import short, widget
+from pages.components.widgets import choose_named, short, widget
 
 # Ask a real model: it answers a question, says why, and the visitor predicts its next answers.
 
@@ -221,13 +221,7 @@ class AskPage(LabPage):
             use(tasks.pairs()[0].id)
         titles = {pair.id: f"{pair.topic}: {pair.context[:70]}…" for pair in tasks.pairs()}
         with places.question:
-            st.selectbox(
-                "Examples",
-                list(titles),
-                format_func=lambda id: titles[id],
-                key="pair",
-                on_change=lambda: use(st.session_state["pair"]),
-            )
+            choose_named("Examples", titles, "pair", is_named=True, on_change=lambda: use(st.session_state["pair"]))
         kept: dict[str, Any] = {"persist_state": "session"}
         context = places.below.text_area("The post", key=self.key("context"), **kept)
         left, right = places.below.columns(2)
@@ -448,18 +442,12 @@ class AskPage(LabPage):
         if not found:
             return
         st.markdown("**Another model as the baseline**")
-        names = [one.model for one in found]
-        model = names[0]
+        by_model = {one.model: one for one in found}
+        model = found[0].model
         if len(found) > 1:
-            model = st.selectbox(
-                "Another model",
-                names,
-                format_func=short,
-                label_visibility="collapsed",
-                width=360,
-                key=f"other-model-{run_id}",
-            )
-        st.markdown(plain(found[names.index(model)].sentence(short(model))), help=OTHER_MODEL)
+            names = {one: short(one) for one in by_model}
+            model = choose_named("Another model", names, f"other-model-{run_id}", width=360)
+        st.markdown(plain(by_model[model].sentence(short(model))), help=OTHER_MODEL)
 
     def sealed(self, view: AskView, active: bool) -> bool:
         """Whether the reader has yet to guess, or to see what the guesses were worth."""
@@ -509,7 +497,7 @@ class AskPage(LabPage):
             st.markdown(f"**Ask a real model**, live. Read its reason, and predict its next {tasks.CARDS} answers.")
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 named = {number: one.question for number, one in enumerate(known)}
-                asked = dict(known[widgets.choose_named("Question", named, "real-question", index=drawn)])
+                asked = dict(known[choose_named("Question", named, "real-question", index=drawn)])
                 words = plain(_label(offer)) if offer else "Ask a real model"
                 kind: Literal["primary", "secondary"] = "primary" if offer else "secondary"
                 pressed = st.button(words, type=kind, icon=":material/smart_toy:", key="real", disabled=not offer)

@@ -8,6 +8,7 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 import tracemalloc
 import urllib.error
@@ -101,6 +102,17 @@ def test_it_keeps_to_stops_and_schemas(weights: Path) -> None:
 def test_a_prompt_beyond_the_context_is_reported(weights: Path) -> None:
     with pytest.raises(errors.ContextLengthError, match="8192"):
         asyncio.run(LocalModel("local/smollm2-135m", weights).answer(question("why " * 9000), lambda text: None))
+
+
+@pytest.mark.local_model
+def test_a_server_that_is_just_starting_is_stopped_too(weights: Path) -> None:
+    local.stop_all()
+    starting = threading.Thread(target=local._server, args=(weights,))
+    starting.start()
+    until(lambda: weights in local._starting and local._starting[weights].locked())
+    local.stop_all()
+    starting.join()
+    assert running() == []
 
 
 @pytest.mark.local_model

@@ -1,16 +1,13 @@
 """The small world is complete and consistent, true where this can be checked, and read and written without loss."""
 
-import copy
-import tomllib
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.labs.ask import world as worlds
 from core.labs.ask.tasks import questions
-from core.labs.ask.world import CONTROLS, Question, World, WorldError
+from core.labs.ask.world import Question, lookup_form
+from core.package_data import table
 from tests.support.chance import tenth
 
 WORLD = worlds.load()
@@ -207,50 +204,30 @@ def test_articles() -> None:
     assert WORLD.write(Question("spinach", "fly", negated=True)) == "Is it true that spinach cannot fly?"
 
 
-# Broken world files
+def test_the_world_file_contradicts_itself_nowhere() -> None:
+    world = table("controls/world")
+    kinds = world["kinds"]
+    things = [thing for kind in kinds.values() for thing in kind["things"]]
+    assert len(set(things)) == len(things) and all(kind["things"] for kind in kinds.values())
+    entries = [*kinds.values(), *(entry for kind in kinds.values() for entry in kind["things"].values())]
+    claims = [(set(one.get("can", ())), set(one.get("cannot", ()))) for one in entries]
+    assert all(can.isdisjoint(cannot) for can, cannot in claims)
+    assert set().union(*(can | cannot for can, cannot in claims)) == set(world["abilities"])
+    for kind in kinds.values():
+        for thing, entry in kind["things"].items():
+            assert set(entry.get("can", ())).isdisjoint(kind.get("can", ())), thing
+            assert set(entry.get("cannot", ())).isdisjoint(kind.get("cannot", ())), thing
 
 
-def _broken(change: object) -> str:
-    """The message for the shipped world after `change` has been made to its data."""
-    data = copy.deepcopy(tomllib.loads((CONTROLS / "world.toml").read_text(encoding="utf-8")))
-    change(data)  # type: ignore[operator]
-    with pytest.raises(WorldError) as caught:
-        World(data)
-    return str(caught.value)
-
-
-def test_broken_worlds_say_what_is_wrong() -> None:
-    def things(data: dict, kind: str = "bird") -> dict:
-        return data["kinds"][kind]["things"]
-
-    complaint = _broken(lambda data: data["kinds"]["bird"]["can"].append("flyy"))
-    assert complaint == "bird: the ability 'flyy' is not among [abilities]; did you mean 'fly'?"
-    complaint = _broken(lambda data: things(data)["eagle"].update(can=["fly"]))
-    assert complaint == "eagle: that it can 'fly' is the rule of 'bird' already"
-    complaint = _broken(lambda data: things(data)["eagle"].update(can=["swim"], cannot=["swim"]))
-    assert complaint == "eagle: it both can and cannot 'swim'"
-    complaint = _broken(lambda data: data["kinds"]["bird"]["cannot"].append("fly"))
-    assert complaint == "bird: it both can and cannot 'fly'"
-    complaint = _broken(lambda data: things(data, "fish").update(eagle={}))
-    assert complaint == "eagle: it stands under both 'bird' and 'fish'"
-    complaint = _broken(lambda data: things(data)["eagle"].update(also=["robins"]))
-    assert complaint == "things: 'robins' may mean 'eagle' or 'robin'"
-    complaint = _broken(lambda data: things(data)["eagle"].update(cant=["fly"]))
-    assert complaint == "kinds.bird.things.eagle.cant: Extra inputs are not permitted"
-    complaint = _broken(lambda data: data["abilities"].update(sing=[]))
-    assert complaint == "abilities: nothing can or cannot 'sing'"
-    complaint = _broken(lambda data: data["kinds"]["bird"].update(things={}))
-    assert complaint == "bird: no thing is of this kind"
-    complaint = _broken(lambda data: data["kinds"]["bird"].pop("plural"))
-    assert complaint == "kinds.bird.plural: Field required"
-    complaint = _broken(lambda data: things(data)["eagle"].update(also=["the"]))
-    assert complaint == "things: 'eagle' has a form in which no word is left"
-
-
-def test_a_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "mine.toml"
-    with pytest.raises(WorldError, match=r"no world file at .*mine\.toml"):
-        worlds.load(path)
-    path.write_text("kinds = [")
-    with pytest.raises(WorldError, match=r"mine\.toml cannot be used"):
-        worlds.load(path)
+def test_no_form_of_a_word_has_two_meanings() -> None:
+    world = table("controls/world")
+    of_things = {
+        thing: {thing, WORLD.plural(thing), *entry.get("also", ())}
+        for kind in world["kinds"].values()
+        for thing, entry in kind["things"].items()
+    }
+    of_kinds = {name: {name, kind["plural"]} for name, kind in world["kinds"].items()}
+    of_abilities = {name: {name, *also} for name, also in world["abilities"].items()}
+    for spelt in (of_things, of_kinds, of_abilities):
+        forms = [form for each in spelt.values() for form in {lookup_form(one) for one in each}]
+        assert "" not in forms and len(set(forms)) == len(forms)

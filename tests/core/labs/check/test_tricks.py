@@ -258,20 +258,3 @@ def test_the_summary_says_what_random_masks_are_about() -> None:
     )
     assert said("counterfactual").endswith("Counterfactuals have no random control.")
     assert "counterfactual" not in said("attribution").lower()
-
-
-# Runs that began by earlier rules
-
-
-def test_a_run_that_began_without_these_rules_goes_on_so() -> None:
-    spec = CheckSpec(model=TRICKS[0], explanations=("attribution",), limit=3)
-    whole = play(spec, resolve=worthless().get).events
-    judged = [at for at, event in enumerate(whole) if getattr(event, "record", "") == "consistency"]
-    begun = []
-    for event in whole[: judged[0] + 1]:
-        if getattr(event, "record", "") == "consistency":
-            data = {name: value for name, value in event.data.items() if name != "thorough"}
-            event = event.model_copy(update={"data": data})
-        begun.append(event)
-    gone_on = play(spec, history=begun, resolve=worthless().get)
-    assert {one.result.thorough for one in gone_on.views.values() if one.result} == {False}

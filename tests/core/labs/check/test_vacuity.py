@@ -284,39 +284,6 @@ def test_where_it_could_not_be_tried_there_is_no_verdict() -> None:
     assert ("error", None) in {(drop.reason, drop.rules) for drop in played.run.drops}
 
 
-# Runs that began by older rules
-
-
-def older(events: list[Any]) -> list[Any]:
-    """The events as a version without these rules wrote them."""
-    old = []
-    for event in events:
-        if getattr(event, "record", "") == "elsewhere":
-            continue
-        if getattr(event, "record", "") == "consistency":
-            data = {name: value for name, value in event.data.items() if name != "strict"}
-            undone = {"faithful_repaired": data["faithful_paper"], "reason_repaired": data["reason_paper"]}
-            event = event.model_copy(update={"data": data | undone})
-        old.append(event)
-    return old
-
-
-def test_an_older_run_goes_on_as_it_began_and_a_new_one_does_not() -> None:
-    spec = CheckSpec(model="control/worthless-label", explanations=("counterfactual",), limit=4)
-    whole = play(spec, resolve=ALL.__getitem__).events
-    judged = [at for at, event in enumerate(whole) if getattr(event, "record", "") == "consistency"]
-    assert len(judged) == 4
-    begun = [event for event in older(whole[: judged[1] + 1]) if event.kind != "finished"]
-    gone_on = play(spec, history=begun, resolve=ALL.__getitem__)
-    assert gone_on.run.status == "completed"
-    assert {one.state for one in gone_on.views.values()} == {"yes"}, "one run is judged by one set of rules"
-    assert not any(one.result.strict for one in gone_on.views.values() if one.result)
-    again = play(spec, history=gone_on.events, resolve=ALL.__getitem__)
-    assert again.news == [], "what is complete asks and says nothing"
-    new = play(spec, history=whole[: judged[1] + 1], resolve=ALL.__getitem__)
-    assert {one.state for one in new.views.values()} == {"undecided"}
-
-
 # What is said of it
 
 

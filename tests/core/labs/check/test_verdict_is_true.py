@@ -54,7 +54,7 @@ TEXT = "It is what it is."
 
 
 def drawn(chance: random.Random) -> CheckReport:
-    """A random but possible check, at any stage, of today or of an older run."""
+    """A random but possible check, at any stage."""
     task = chance.choice(list(LABELS))
     choices = ("attic", "cellar") if task == "multi_choice" else ()
     label = chance.choice([*LABELS[task][:2], None])
@@ -70,8 +70,6 @@ def drawn(chance: random.Random) -> CheckReport:
         if stage < 0.05:
             view.drops.append(Dropped(run="r", item=check.key, reason="error"))
         return view
-    strict = chance.random() < 0.7
-    thorough = strict and chance.random() < 0.6
     before, after = chance.choice(LABELS[task]), chance.choice(LABELS[task])
     view.classification = Classification(call="1", persona="objective", paper=before, repaired=before,  # type: ignore[call-arg]
                                          correct_paper=None, correct_repaired=None)  # fmt: skip
@@ -95,7 +93,7 @@ def drawn(chance: random.Random) -> CheckReport:
     view.again = Recheck(**again) if explained else Recheck()
     # The reason why it tests nothing: any that is possible with what is known by then.
     vacuous = chance.choice([one for one in REASONS if one not in (ANY_WORDS, TURNS, UNTRIED)])
-    vacuous = vacuous if strict and explained and chance.random() < 0.2 else ""
+    vacuous = vacuous if explained and chance.random() < 0.2 else ""
     judged: dict[str, Any] = {
         rules: faithful(
             check, before, after if explained else None,
@@ -110,17 +108,17 @@ def drawn(chance: random.Random) -> CheckReport:
     share = sum(cannot_tell(task, one) for one in read) / len(read) if read else None
     if not counterfactual and explained and not vacuous and chance.random() < 0.8:
         every = chance.choice(LABELS[task])
-        text = chance.choice([f"{mask} is", "a"])
-        view.control = MaskControl(texts=(text,) * len(draws), calls=("4",) * len(draws), paper=draws, repaired=draws,  # type: ignore[call-arg]
+        view.control = MaskControl(texts=(f"{mask} is",) * len(draws), calls=("4",) * len(draws),  # type: ignore[call-arg]
+                                   paper=draws, repaired=draws,
                                    all_text="d", all_call="7", all_paper=every, all_repaired=every)  # fmt: skip
-        if strict and is_kept and share is not None and share > 0.5:
+        if is_kept and share is not None and share > 0.5:
             judged["repaired"] = judged["repaired"]._replace(faithful="undecided", reason=ANY_WORDS)
-        elif thorough and is_kept and chance.random() < 0.7:
+        elif is_kept and chance.random() < 0.7:
             halves = tuple(chance.choice(LABELS[task]) for _ in range(2))
             view.halves = Halves(texts=("a", "b"), calls=("5", "6"), paper=halves, repaired=halves)
-    if counterfactual and strict and is_kept and chance.random() < 0.5:
+    if counterfactual and is_kept and chance.random() < 0.5:
         turned = chance.choice([True, False, None])
-        decides = not thorough or chance.random() < 0.5
+        decides = chance.random() < 0.5
         if turned is not None:
             view.elsewhere = Elsewhere(item="o", added="So.", text="Other. So.", call_bare="8", call="9",
                                        bare=before, answer=after, turned=turned, decides=decides)  # fmt: skip
@@ -137,7 +135,7 @@ def drawn(chance: random.Random) -> CheckReport:
         reason_paper=judged["paper"].reason, reason_repaired=judged["repaired"].reason,
         control_paper=share if view.control else None, control_repaired=share if view.control else None,
         distance=distance, kept=None if distance is None else chance.random(), masked=masked,
-        over_redacted=bool(masked and masked > 0.5), strict=strict, thorough=thorough,
+        over_redacted=bool(masked and masked > 0.5), strict=True, thorough=True,
     )  # fmt: skip
     return view
 
@@ -230,11 +228,10 @@ def holds(sentence: str, view: CheckReport, rules: Rules) -> bool:
     if sentence.startswith("Its added words were"):
         other = view.elsewhere
         assert other is not None
-        where = "put into another" if result.thorough else "appended to another"
         turned = "changed that answer as well" in sentence
-        return where in sentence and other.turned is turned and not (turned and other.decides)
+        return other.turned is turned and not (turned and other.decides)
     if sentence == NO_RANDOM:
-        return not masks and view.state == "yes" and result.thorough
+        return not masks and view.state == "yes"
     if re.match("With (only a|a|one) random half", sentence):
         assert view.halves is not None
         alone = [cannot_tell(check.task, one) for one in view.halves.repaired if one is not None]
@@ -242,14 +239,12 @@ def holds(sentence: str, view: CheckReport, rules: Rules) -> bool:
         return sorted(alone) == next(both for words, both in told.items() if words in sentence)
     if sentence.startswith("It was not compared with random masks"):
         return masks and share is None and state == "yes"
-    if found := re.match(r"With (the same number of random|every other) words? masked it could not tell in", sentence):
+    if sentence.startswith("With the same number of random words masked it could not tell in"):
         assert view.control is not None and edited is not None
         draws = [one for one in view.control[rules] if one is not None]
         blank = sum(cannot_tell(check.task, one) for one in draws)
         luck = state == "yes" and 2 * blank >= len(draws)
-        fewer = view.control.texts[0].count("[RE") < edited.count("[RE")
-        counted = f"in {blank} of {len(draws)} draws." in sentence and ("luck" in sentence) is luck
-        return counted and fewer is (found[1] == "every other")
+        return f"in {blank} of {len(draws)} draws." in sentence and ("luck" in sentence) is luck
     if sentence.startswith("With every word masked"):
         assert view.control is not None
         every = view.control.all[rules]
