@@ -18,19 +18,7 @@ from ..home import home
 from ..labs.base.spec import MOST_CASES, Spec
 from ..policy import NotAllowedError
 from . import loaders, own
-from .items import (
-    NOT_UTF8,
-    DatasetError,
-    Item,
-    LeftOut,
-    Loaded,
-    Read,
-    Split,
-    Task,
-    left_out_words,
-    loaded_record,
-    noted,
-)
+from .items import NOT_UTF8, DatasetError, Item, LeftOut, Loaded, Read, Split, Task, left_out_words, loaded_record
 from .own import Columns, Keep
 
 # The download addresses of each data set (`sources.toml`), and whether it is already here.
@@ -236,7 +224,7 @@ def _rows(dataset: Dataset, place: Path, split: Split | None) -> Read:
     with _reading:
         held = _held.pop(key, None)
         if held is None or any(files.stamp(path) != before for path, before in held.stamps.items()):
-            with noted({place: files.stamp(place)}) as stamps:
+            with loaders.noted({place: files.stamp(place)}) as stamps:
                 held = _Held(dataset.read(place, split), stamps)
         _held[key] = held
         while len(_held) > _MOST_HELD:
