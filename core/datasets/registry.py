@@ -19,7 +19,6 @@ from ..labs.base.spec import MOST_CASES, Spec
 from ..policy import NotAllowedError
 from . import loaders, own
 from .items import NOT_UTF8, DatasetError, Item, LeftOut, Loaded, Read, Split, Task, left_out_words, loaded_record
-from .own import Columns, Keep
 
 # The download addresses of each data set (`sources.toml`), and whether it is already here.
 
@@ -301,8 +300,12 @@ class OnData(Spec):
     shard: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=2)]] | None = Field(
         default=None, exclude_if=lambda shard: shard is None
     )
-    columns: Columns = Field(default_factory=dict)
-    keep: Keep = ()
+    columns: dict[str, str] = Field(default_factory=dict, exclude_if=lambda columns: not columns)
+    """The column of each of `own.roles`."""
+    keep: tuple[Annotated[str, Field(max_length=own.LONGEST_NAME)], ...] = Field(
+        default=(), exclude_if=lambda names: not names
+    )
+    """Columns without a role. They never enter a prompt."""
 
     @model_validator(mode="before")
     @classmethod

@@ -134,7 +134,8 @@ def _tell(run: RunStatus, event: dict[str, object], prompts: dict[str, int]) -> 
             run.answered[role] += 1
             if event.get("cached"):
                 return
-            endpoint, second = model.partition("/")[0], _second(event)
+            endpoint = model.partition("/")[0]
+            second = int(datetime.fromisoformat(str(event.get("at"))).timestamp())
             run.pace[endpoint, second] += 1
             if isinstance(at_once := event.get("at_once"), int):
                 run.limits.append((second, endpoint, at_once))
@@ -167,23 +168,11 @@ def _tell(run: RunStatus, event: dict[str, object], prompts: dict[str, int]) -> 
             run.vain = 0
 
 
-def _second(event: Mapping[str, object]) -> int:
-    try:
-        return int(datetime.fromisoformat(str(event.get("at"))).timestamp())
-    except ValueError:
-        return 0
-
-
 def busy_rate(pace: Counter[int]) -> float | None:
     """Calls per minute, from the answers in each second and without pauses; None if there are too few."""
     seconds = sorted(pace)
     busy = sum(min(later - earlier, _PAUSE) for earlier, later in pairwise(seconds))
     return 60 * pace.total() / busy if busy else None
-
-
-def standings(runs: Iterable[Planned], folder: Path) -> dict[str, RunStatus]:
-    """The status of each run, by its name."""
-    return {run.id: standing(journal.path_for(folder, run.id)) for run in runs}
 
 
 # When a study's cell may end early: once its always-valid interval, checked after every item, is narrow enough
@@ -328,7 +317,7 @@ class StudyState:
     @cached_property
     def runs(self) -> dict[str, RunStatus]:
         """The status of each run, by its name."""
-        return standings(self.study.all, self.folder)
+        return {run.id: standing(journal.path_for(self.folder, run.id)) for run in self.study.all}
 
     @cached_property
     def early(self) -> dict[str, Early]:
