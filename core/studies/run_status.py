@@ -175,6 +175,11 @@ def busy_rate(pace: Counter[int]) -> float | None:
     return 60 * pace.total() / busy if busy else None
 
 
+def standings(runs: Iterable[Planned], folder: Path) -> dict[str, RunStatus]:
+    """The status of each run, by its name."""
+    return {run.id: standing(journal.path_for(folder, run.id)) for run in runs}
+
+
 # When a study's cell may end early: once its always-valid interval, checked after every item, is narrow enough
 # (`stop_width`). The shards of a cell are pooled, in the order of the plan.
 
@@ -317,7 +322,7 @@ class StudyState:
     @cached_property
     def runs(self) -> dict[str, RunStatus]:
         """The status of each run, by its name."""
-        return {run.id: standing(journal.path_for(self.folder, run.id)) for run in self.study.all}
+        return standings(self.study.all, self.folder)
 
     @cached_property
     def early(self) -> dict[str, Early]:
