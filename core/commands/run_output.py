@@ -33,7 +33,7 @@ from ..scene import steps
 from ..server import instance
 from ..store.index import index
 from ..store.store import Store, StoreBusyError, StoreError
-from ..transcript import Transcript, transcript
+from ..transcript import RecordReader, Transcript, transcript
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
 
@@ -279,7 +279,7 @@ class _Printer:
                     print(f"  {event.message} {event.hint}".rstrip(), file=sys.stderr, flush=True)
                 self._complaint = event.message
             elif isinstance(event, Recorded) and event.record == "loaded":
-                held = Loaded.from_journal(event.data)
+                held = RecordReader().read(Loaded, event.data)
                 self._print((line, line) for line in ([held.summary(), *held.broken[:NAMED]] if held else []) if line)
             elif event.kind in ("recorded", "dropped"):
                 self._tell(event.case, ended=isinstance(event, Recorded) and event.record == "result")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from .. import files
 from ..errors import ExplainError
@@ -74,14 +74,6 @@ class Loaded(Frozen):
     broken: tuple[str, ...] = ()
     columns_dropped: int = Field(default=0, exclude_if=lambda number: not number)
     digest: str = Field(default="", exclude_if=lambda digest: not digest)
-
-    @classmethod
-    def from_journal(cls, data: object) -> Loaded | None:
-        """Read the record from the journal; None if it is missing or unreadable."""
-        try:
-            return cls.model_validate(data)
-        except ValidationError:
-            return None
 
     def summary(self) -> str:
         """Say in sentences how many rows and columns were left out and why; an empty string if none was."""

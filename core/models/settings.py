@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from .. import home, package_data
 from ..events import Frozen, Usage
-from .errors import EndpointSettingError, failure
+from .errors import failure
 from .ids import is_free
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -272,9 +272,7 @@ def prices() -> dict[str, Price]:
         why = str(error)
         if isinstance(error, ValidationError):
             why = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors())
-        raise EndpointSettingError(
-            f"{own} cannot be read: {why}", "Compare it with the example in docs/models.md."
-        ) from None
+        raise failure("bad_prices", file=own, why=why) from None
     return {price.model: price for price in every}
 
 

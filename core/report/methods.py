@@ -26,7 +26,7 @@ from ..store.store import Store
 from ..text import templates
 from ..text.display import count_noun
 from ..text.templates import PREFIX
-from ..transcript import Difference, differences, name_of
+from ..transcript import Difference, RecordReader, differences, name_of
 from . import run_scene
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _data_sets(ask: Any) -> Iterator[str]:
         """
     )
     for data, seed, items in rows:
-        if (loaded := Loaded.from_journal(json.loads(data))) is not None:
+        if (loaded := RecordReader().read(Loaded, json.loads(data))) is not None:
             content = without_folder(loaded.dataset), loaded.digest
             held.setdefault(content, []).append(loaded)
             sampled.setdefault(content, {}).setdefault(seed, set()).update(items or ())
