@@ -1,7 +1,5 @@
 """Items of a data set, and rows that were left out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 

@@ -2,8 +2,6 @@
 given again by a model of their own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json
