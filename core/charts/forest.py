@@ -341,8 +341,7 @@ def picture(rows: DataFrame) -> Figure | None:
 
 def _rows_label(text: str) -> str:
     """Return a label, shortened and escaped, because Plotly interprets HTML."""
-    text = text if len(text) <= _LABEL else f"{text[:_LABEL]}…"
-    return text.replace("&", "&amp;").replace("<", "&lt;")
+    return safe(text if len(text) <= _LABEL else f"{text[:_LABEL]}…")
 
 
 CAPTION = (
