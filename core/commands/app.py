@@ -21,8 +21,6 @@ from zlib import crc32
 import click
 
 from .. import entry, home, optional
-from ..labs.base.lab import Lab
-from ..labs.base.spec import Spec
 from ..package_data import DATA, ROOT
 from ..runs import bundle
 from ..runs.driver import Driver
@@ -156,16 +154,14 @@ def fill(folder: Path, trials: int) -> tuple[int, int]:
 
 
 async def _originals(folder: Path) -> list[_Made]:
-    driver = Driver(entry.labs(), entry.catalog().get, folder)
-    return [await _make(driver, run.lab, run.spec) for run in plan.parse("demo.toml", STUDY, entry.labs()).all]
-
-
-async def _make(driver: Driver, lab: Lab, spec: Spec) -> _Made:
-    going = RunRequest(lab, spec, new_id(lab.name))
-    await driver.execute_new(going)
-    lines = (driver.folder / f"{going.id}.jsonl").read_bytes().splitlines()
-    record = json.dumps(TRIAL).encode()
-    return _Made(going.id, lines, spec.seed, sum(b'"record":' + record in line for line in lines))
+    driver, record, made = Driver(entry.labs(), entry.catalog().get, folder), json.dumps(TRIAL).encode(), []
+    for run in plan.parse("demo.toml", STUDY, entry.labs()).all:
+        going = RunRequest(run.lab, run.spec, new_id(run.lab.name))
+        await driver.execute_new(going)
+        lines = (folder / f"{going.id}.jsonl").read_bytes().splitlines()
+        trials = sum(b'"record":' + record in line for line in lines)
+        made.append(_Made(going.id, lines, run.spec.seed, trials))
+    return made
 
 
 def _again(one: _Made, name: str, number: int) -> Iterator[bytes]:

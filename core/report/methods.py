@@ -14,7 +14,7 @@ from ..datasets.own import without_folder
 from ..events import Sampling, Served, Started
 from ..labs.base.declared import Metric
 from ..labs.base.lab import Lab
-from ..models.ids import is_control
+from ..models.ids import CONTROL
 from ..paper_figures import source
 from ..runs.engine import app_version
 from ..runs.library import IMPORTED
@@ -338,13 +338,9 @@ def _limits(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
     yield from _imported(ask)
     if len({seed for _, _, seed, *_ in began}) == 1:
         yield "Everything was sampled with one seed, so it is not known how much other samples would differ."
-    robots = [
-        model
-        for (model,) in ask("select distinct model from roles where run = any(?) order by all")
-        if is_control(model)
-    ]
+    robots = ask("select distinct model from roles where run = any(?) and starts_with(model, ?) order by all", CONTROL)
     if robots:
-        yield f"These are robots with known behaviour, not language models: {_listed(robots)}."
+        yield f"These are robots with known behaviour, not language models: {_listed(model for (model,) in robots)}."
     if again := sum(bool(reread) for *_, reread in began):
         yield f"{count_noun(again, 'run')} read older answers again, and asked no model."
 

@@ -170,8 +170,7 @@ def trials(run: str, labs: Mapping[str, Lab], folders: Sequence[Path], true: Tru
     for case in state.in_order:
         scene = scenes.of_case(lab, state, case)
         for one in lab.game.cards(lab.view(state.case(case)), scene, seed):
-            doubt = one.card.doubt or one.why
-            card = one.card if doubt == one.card.doubt else one.card.model_copy(update={"doubt": doubt})
+            card = one.card.model_copy(update={"doubt": one.card.doubt or one.why})
             made = PackCard(
                 run=run,
                 case=case,
