@@ -218,8 +218,10 @@ def digest_of_content(dataset: str) -> str:
 
 @lru_cache(maxsize=64)
 def _digest(path: Path, stamp: tuple[int, int]) -> str:
-    with files.open_file(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    found = hashlib.sha256()
+    for block in _blocks(path):
+        found.update(block)
+    return found.hexdigest()
 
 
 def preview(dataset: str) -> FilePreview:
