@@ -325,12 +325,10 @@ def draw(rows: Sequence[Mapping[str, Any]]) -> Figure:
     known = [row for row in known if row["table"] != "Controls" and not row.get("mixed")]
     for title in dict.fromkeys(row["table"] for row in known):
         cells = sorted((row for row in known if row["table"] == title), key=lambda row: float(row["truth"]))
-        up = [row["high"] - row["value"] if row["high"] is not None else 0 for row in cells]
-        down = [row["value"] - row["low"] if row["low"] is not None else 0 for row in cells]
         figure.add_scatter(
             **{"x": [row["truth"] for row in cells], "y": [row["value"] for row in cells], "row": 1, "col": 1},
             **{"mode": "markers", "name": title, "text": [f"{row['row']}, {row['n']} items" for row in cells]},
-            error_y={"array": up, "arrayminus": down},
+            error_y=error_bars(*([row[end] for row in cells] for end in ("low", "value", "high"))),
         )
     powers = [row for row in rows if row["table"] == "Power"]
     for name in dict.fromkeys(row["row"] for row in powers):
