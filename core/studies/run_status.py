@@ -134,8 +134,7 @@ def _tell(run: RunStatus, event: dict[str, object], prompts: dict[str, int]) -> 
             run.answered[role] += 1
             if event.get("cached"):
                 return
-            endpoint = model.partition("/")[0]
-            second = int(datetime.fromisoformat(str(event.get("at"))).timestamp())
+            endpoint, second = model.partition("/")[0], _second(event)
             run.pace[endpoint, second] += 1
             if isinstance(at_once := event.get("at_once"), int):
                 run.limits.append((second, endpoint, at_once))
@@ -166,6 +165,13 @@ def _tell(run: RunStatus, event: dict[str, object], prompts: dict[str, int]) -> 
             status = event.get("status")
             run.status = status if status in ("completed", "cancelled", "failed") else "interrupted"
             run.vain = 0
+
+
+def _second(event: Mapping[str, object]) -> int:
+    try:
+        return int(datetime.fromisoformat(str(event.get("at"))).timestamp())
+    except ValueError:
+        return 0
 
 
 def busy_rate(pace: Counter[int]) -> float | None:
