@@ -112,12 +112,8 @@ def draw_filter(wanted: Filter) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="within"):
         said = facets.filter_line(wanted)
         st.markdown(f"Within: {plain(said)}" if said else "All results")
-        st.page_link(
-            addresses.BROWSE,
-            label="Change the filter in Browse",
-            icon=":material/filter_list:",
-            query_params=wanted.query(),
-        )
+        words, query = "Change the filter in Browse", wanted.query()
+        st.page_link(addresses.BROWSE, label=words, icon=":material/filter_list:", query_params=query)
 
 
 def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> None:
@@ -136,13 +132,9 @@ def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> N
 def doubt(compared: Compared) -> None:
     """Draw a switch that includes results without a verdict, if there are any."""
     if any(compared.doubtful):
-        st.toggle(
-            "Count results without a verdict",
-            help="If the predictor failed its test, or a prediction is in doubt, Ask gives no verdict.",
-            **address.bound(
-                "doubtful", compared.asked.doubtful, lambda on: address.update(doubtful=["1"] if on else [])
-            ),
-        )
+        help = "If the predictor failed its test, or a prediction is in doubt, Ask gives no verdict."
+        now, take = compared.asked.doubtful, lambda on: address.update(doubtful=["1"] if on else [])
+        st.toggle("Count results without a verdict", help=help, **address.bound("doubtful", now, take))
 
 
 def draw(looked: Selection, compared: Compared, judged: Judged, names: list[str]) -> None:

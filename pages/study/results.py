@@ -286,12 +286,8 @@ def take_along(study: Study, found: StudyResults) -> None:
             "One page that needs no network: plan, tables, and cases behind every cell.",
         )
         as_csv(lambda: pd.DataFrame(found.cells).drop(columns=["behind", "link"]), study.name)
-        st.page_link(
-            addresses.BROWSE,
-            label="All cases in Browse",
-            icon=":material/table_rows:",
-            query_params={"study": [study.name]},
-        )
+        query = {"study": [study.name]}
+        st.page_link(addresses.BROWSE, label="All cases in Browse", icon=":material/table_rows:", query_params=query)
 
 
 def _report(study: Study) -> bytes:
