@@ -10,8 +10,7 @@ from core.events import CallError, Model
 from core.models import capabilities
 from core.models.endpoint import Endpoint
 from core.models.ids import is_control
-from core.models.settings import MOST_THINKING_ROOM
-from pages.components import session
+from pages.components import session, widgets
 from pages.components.text import plain
 from pages.components.throttle import let_others_draw
 from pages.components.widgets import TRIED, choose, chosen_models
@@ -93,17 +92,8 @@ def _room(model: Endpoint) -> None:
         model.connection.learn(model.model, room=st.session_state[key])
 
     learned = "It is learned from answers that ran out while thinking. You can change it here."
-    st.number_input(
-        "Room for thinking, tokens",
-        min_value=0,
-        max_value=MOST_THINKING_ROOM,
-        step=500,
-        value=room,
-        key=key,
-        on_change=keep,
-        disabled=for_all,
-        help=f"Added to the length of every answer. {'It is set for the whole endpoint.' if for_all else learned}",
-    )
+    help = f"Added to the length of every answer. {'It is set for the whole endpoint.' if for_all else learned}"
+    widgets.thinking_room(key, help, room, on_change=keep, disabled=for_all)
 
 
 def _shown(found: capabilities.Capabilities, room: int) -> None:

@@ -56,14 +56,8 @@ def next_step(may_predict: bool, has_real: bool, is_short: bool, failures: int, 
     would give a verdict; `has_real`: a robot was asked, and a real model can be; `is_short`: the run has too few tests
     for a verdict; `failures`: how many of its tests failed; `can_compare`: another model can be asked.
     """
-    wanted: dict[Step, bool] = {
-        "predict": may_predict,
-        "real": has_real,
-        "longer": is_short,
-        "failures": failures > 0,
-        "compare": can_compare,
-    }
-    return next((step for step, is_wanted in wanted.items() if is_wanted), None)
+    wanted = (may_predict, has_real, is_short, failures > 0, can_compare)
+    return next((step for step, is_wanted in zip(STEPS, wanted, strict=True) if is_wanted), None)
 
 
 @dataclass(frozen=True)

@@ -58,14 +58,8 @@ def _export(looked: Selection, runs: list[str]) -> None:
     st.caption("One row per case or trial and parser, with the ids that lead to its run's journal.")
     with st.container(horizontal=True):
         for kind, form in export.FORMATS.items():
-            st.download_button(
-                form.title,
-                partial(table, kind),
-                file_name=f"results.{kind}",
-                mime=form.mime,
-                on_click="ignore",
-                key=f"rows-{kind}",
-            )
+            file, made = f"results.{kind}", partial(table, kind)
+            st.download_button(form.title, made, file, form.mime, f"rows-{kind}", on_click="ignore")
     places, of = looked.cases(standalone_html.MOST)
     if places:
         st.markdown("**The cases as pages**")
@@ -74,15 +68,9 @@ def _export(looked: Selection, runs: list[str]) -> None:
             st.caption(f"The newest {len(places)} of {of:,} cases.")
     if session.runs().sees_all:
         st.markdown(f"**The runs: {len(runs):,}**")
-        download(
-            "Download a bundle",
-            lambda: _bundle(runs),
-            "runs.zip",
-            "application/zip",
-            "folder_zip",
-            "bundle",
-            "A zip of whole journals, for Import elsewhere. Runs in progress are left out.",
-        )
+        about = "A zip of whole journals, for Import elsewhere. Runs in progress are left out."
+        made = partial(_bundle, runs)
+        download("Download a bundle", made, "runs.zip", "application/zip", "folder_zip", "bundle", about)
 
 
 def _bundle(runs: list[str]) -> bytes:

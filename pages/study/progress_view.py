@@ -214,15 +214,12 @@ def buttons(study: Study, state: State, now: StudyProgress, text: str) -> None:
             pausing, wanted = state == "pausing", {"paused": True}
             button("Pause", "pause", "study-pause", _want, study, wanted, type="secondary", disabled=pausing)
         if state in ("running", "pausing", "paused", "interrupted"):
-            st.number_input(
-                "Runs at a time",
-                1,
-                MOST_AT_ONCE,
-                now.at_once,
-                key="study-at-once-now",
-                width=160,
-                on_change=lambda: _want(study, {"at_once": int(st.session_state["study-at-once-now"])}),
-            )
+            key = "study-at-once-now"
+
+            def keep() -> None:
+                _want(study, {"at_once": int(st.session_state[key])})
+
+            st.number_input("Runs at a time", 1, MOST_AT_ONCE, now.at_once, key=key, width=160, on_change=keep)
     if state == "spent":
         st.caption(
             "This opens the file as a text. Raise the budget there, and plan it as another study: answers are "
