@@ -88,13 +88,6 @@ def for_a_paper(store: Store | None, runs: Callable[[], Sequence[str]], about: s
         st.code(text, language=None, wrap_lines=True)
 
 
-def _cite(transcript: Transcript) -> None:
-    """Draw a button that shows BibTeX for the app and the paper of the run's lab."""
-    if transcript.started:
-        with st.popover("Cite", icon=":material/format_quote:", type="tertiary", key="cite"):
-            st.code(methods.bibtex([transcript.started]), language=None, wrap_lines=True)
-
-
 # Renaming, hiding and deleting one's own run.
 
 
@@ -259,7 +252,9 @@ def actions(run_id: str, transcript: Transcript, here: str, place: DeltaGenerato
         download("Download the journal", journal, file, "application/jsonl", "download", "download")
         page_of_run(run_id, transcript)
         for_a_paper(None, lambda: [run_id], "About this run, with all its cases.", "for-this-run")
-        _cite(transcript)
+        if transcript.started:
+            with st.popover("Cite", icon=":material/format_quote:", type="tertiary", key="cite"):
+                st.code(methods.bibtex([transcript.started]), language=None, wrap_lines=True)
         menu(run_id, transcript.started.study if transcript.started else "")
     recordings.note(run_id, transcript)
     recordings.ask_it_yourself(run_id, transcript)

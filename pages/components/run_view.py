@@ -19,7 +19,7 @@ from core.models.ids import is_control
 from core.report import run_scene, scenes
 from core.report.evidence import state_of
 from core.runs.library import RunNotFoundError
-from core.scene import STEPS, Action, Scene, Step, Verdict
+from core.scene import STEPS, Action, Scene, Step
 from core.server.jobs import OVER, how_far
 from core.transcript import Transcript
 from pages import addresses
@@ -245,15 +245,10 @@ def load_run(run_id: str, whole: bool = True) -> tuple[Transcript, bool]:
         state = run.watch().transcript
     elif (case := chosen_case(state)) != _address():
         state = run.case(case)
-    apply_annotations(state, run_id)
+    # What the reader whom the address names said about the run.
+    for event in run.guesses(who) if (who := st.query_params.get("reader", "")) else ():
+        state.apply_annotation(event)
     return state, active
-
-
-def apply_annotations(state: Transcript, run_id: str) -> None:
-    """Add to the state what the reader whom the address names said about the run."""
-    if who := st.query_params.get("reader", ""):
-        for event in session.run(run_id).guesses(who):
-            state.apply_annotation(event)
 
 
 def draw_around(shown: Shown) -> None:
@@ -292,21 +287,15 @@ def of_all(shown: Shown) -> str:
     scene = run_scene.of_run(shown.lab, shown.state, shown.active)
     if not scene.tiles:
         return ""
-    if verdict := _by_labels(shown):
+    # By the visitor's own labels. For a run with many cases, only the chosen one has been read as a whole.
+    said = {} if shown.active or shown.state.planned > MANY else labels.own(shown.run)
+    if said and (verdict := shown.lab.run_summary.by_labels(shown.state, said)):
         scene = scene.model_copy(update={"verdict": run_scene.with_caution(verdict, shown.lab, shown.state)})
     scene = scene.model_copy(update={"actions": tuple(shown.step(sum(one.mark == "broken" for one in scene.tiles)))})
     went = stage("all", [scene], f"stage-all-{shown.run}", staging=Staging(shown.case))
     _take(shown, went)
     case = went.removeprefix("case ")
     return case if went.startswith("case ") and case in shown.state.cases else ""
-
-
-def _by_labels(shown: Shown) -> Verdict | None:
-    """Return the verdict on a finished run by the visitor's own labels; None if there are too few."""
-    # For a run with many cases, only the chosen one has been read as a whole.
-    if shown.active or shown.state.planned > MANY or not (said := labels.own(shown.run)):
-        return None
-    return shown.lab.run_summary.by_labels(shown.state, said)
 
 
 def draw(shown: Shown, cases: CaseList | None = None) -> None:

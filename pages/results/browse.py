@@ -13,6 +13,7 @@ from core.runs import bundle
 from core.store import listing
 from core.store.filters import Filter
 from core.store.listing import Listed, RowPlace, Selection
+from core.text.display import count_noun
 from pages import addresses
 from pages.components import recordings, run, session
 from pages.components.recordings import upload
@@ -127,15 +128,13 @@ def pager(found: Listed, what: str) -> DeltaGenerator:
     return line
 
 
-ONE = {"trials": "trial", "cases": "case", "runs without a case": "run without a case"}
-
-
 def _named(kinds: dict[str, int]) -> str:
     """Return what the list's rows are, with counts if there are several kinds."""
-    names = {"trial": "trials", "case": "cases", "run": "runs without a case"}
-    there = {names[kind]: count for kind, count in kinds.items() if count}
-    several = ", ".join(f"{count:,} {name if count > 1 else ONE[name]}" for name, count in there.items())
-    return f"rows: {several}" if len(there) > 1 else next(iter(there), "cases or trials")
+    after = {"trial": "", "case": "", "run": " without a case"}
+    there = [count_noun(count, kind) + after[kind] for kind, count in kinds.items() if count]
+    if len(there) > 1:
+        return f"rows: {', '.join(there)}"
+    return next((f"{kind}s{after[kind]}" for kind, count in kinds.items() if count), "cases or trials")
 
 
 def news(looked: Selection, total: int, seen: int) -> None:
@@ -193,7 +192,10 @@ def _results(looked: Selection, now: example.State, seen: int) -> None:
     kinds = looked.kinds()
     are_runs = address.shown_list() == "runs"
     what = "runs" if are_runs else _named(kinds)
-    found = lists.read_runs(looked) if are_runs else lists.read_cases(looked)
+    if are_runs:
+        found = looked.runs(address.sort() == "oldest", address.anchor("after"), address.anchor("before"))
+    else:
+        found = lists.read_cases(looked)
     line = pager(found, what)
     news(looked, sum(kinds.values()), seen)
     if found.total:

@@ -260,12 +260,12 @@ def _lead(links: list[dict[str, list[str]]], wanted: Filter) -> None:
     """Go to what the clicked mark stands for: its run and case, or a filtered list."""
     if not links:
         return
-    if "run" in links[0]:
-        address.open_list(show="runs", at=RowPlace(*(links[0].get(name, [""])[0] for name in RowPlace._fields)))
-        st.rerun()
+    link = links[0]
+    if "run" in link:
+        address.open_list(show="runs", at=RowPlace(*(link.get(name, [""])[0] for name in RowPlace._fields)))
     else:
-        for name, values in links[0].items():
+        for name, values in link.items():
             if name in TITLES or name.startswith(EXTRA):
                 wanted = wanted.choosing(name, values)
-        address.open_list(show=links[0].get("show", ["cases"])[0], filter=wanted)
-        st.rerun()
+        address.open_list(show=link.get("show", ["cases"])[0], filter=wanted)
+    st.rerun()

@@ -4,7 +4,7 @@ beside one.
 
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 from zlib import crc32
 
 import pandas as pd
@@ -43,11 +43,6 @@ ELSEWHERE = 20
 """Most cases of the same question that are listed."""
 
 
-def height(rows: int, most: int = HIGH) -> int | Literal["auto"]:
-    """Return the height of a list with that many rows, at most `most`."""
-    return most if 36 * (rows + 1) > most else "auto"
-
-
 def clickable(key: str, rows: int, place: Callable[[int, str], RowPlace | None], most: int = HIGH) -> dict[str, Any]:
     """Return the arguments of a list with that key and number of rows, at most `most` pixels high: a click on a cell
     opens the `place` of its row and column.
@@ -59,7 +54,7 @@ def clickable(key: str, rows: int, place: Callable[[int, str], RowPlace | None],
             if (found := place(row, column)) and found != address.open_row():
                 address.open_at(found)
 
-    return {"on_select": take, "selection_mode": "single-cell", "height": height(rows, most)}
+    return {"on_select": take, "selection_mode": "single-cell", "height": most if 36 * (rows + 1) > most else "auto"}
 
 
 Ways = Mapping[str, RowPlace | None]
@@ -410,11 +405,6 @@ def _outcome(outcome: str, reason: str, error: str, status: str) -> str:
 
 
 # The list of runs: when, by whom, about what, and the figures of each.
-
-
-def read_runs(looked: Selection) -> Listed:
-    """Return the page of the list that the address names."""
-    return looked.runs(address.sort() == "oldest", address.anchor("after"), address.anchor("before"))
 
 
 def draw_runs(looked: Selection, found: Listed, line: DeltaGenerator) -> None:

@@ -320,22 +320,20 @@ class AskPage(LabPage):
     def note(self, specs: Mapping[str, tasks.AskSpec]) -> str:
         """Say where the new questions come from, who predicted, and whether the predictors differ."""
         sources = {spec.given_from for spec in specs.values() if spec.given}
+        said = (
+            "As in the paper, the new questions were written for each explanation separately. Rows match where runs "
+            "asked the same question."
+        )
         if sources:
             whose = "one of these explanations" if sources <= set(specs) else "the explanation in another run"
-            sentences = [
+            said = (
                 f"The new questions were written from {whose} and given to all. The paper's method writes new ones "
                 "from each explanation, so this is not the paper's precision."
-            ]
-        else:
-            sentences = [
-                "As in the paper, the new questions were written for each explanation separately. Rows match where "
-                "runs asked the same question."
-            ]
-        if len(predictors := list(dict.fromkeys(" and ".join(spec.roles["simulator"]) for spec in specs.values()))) > 1:
-            sentences.append(f"The predictors differ ({plain(', '.join(predictors))}), so a difference may be theirs.")
-        else:
-            sentences.append(f"{plain(predictors[0])} made the predictions.")
-        return " ".join(sentences)
+            )
+        predictors = list(dict.fromkeys(" and ".join(spec.roles["simulator"]) for spec in specs.values()))
+        if len(predictors) > 1:
+            return f"{said} The predictors differ ({plain(', '.join(predictors))}), so a difference may be theirs."
+        return f"{said} {plain(predictors[0])} made the predictions."
 
     def methods(self) -> None:
         """Draw procedure, figures, rules, prompts and what the paper reported."""
