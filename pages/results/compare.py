@@ -230,16 +230,12 @@ def _matrix(looked: Selection, compared: Compared, judged: Judged, names: list[s
 
     table, beside_it = (st.container(), None) if at is None else st.columns(lists.WIDTHS, gap="medium")
     with table:
-        tables.table(
-            pd.DataFrame(shown),
-            key,
-            "Items by what is compared; a click on an outcome opens its case",
-            **lists.clickable(key, len(found), place),
-            column_config={
-                one: st.column_config.TextColumn(width="medium" if at is None else 150),
-                whole: st.column_config.TextColumn(width="medium"),
-            },
-        )
+        about = "Items by what is compared; a click on an outcome opens its case"
+        config = {name: st.column_config.TextColumn(width="medium") for name in (one, whole)}
+        if at is not None:
+            config[one] = st.column_config.TextColumn(width=150)
+        options = lists.clickable(key, len(found), place)
+        tables.table(pd.DataFrame(shown), key, about, column_config=config, **options)
         st.caption("Click an outcome to open its case (the newest if there are several).")
         tables.as_csv(lambda: _whole(looked, compared.asked, names), "comparison")
     if at is not None and beside_it is not None:

@@ -441,14 +441,11 @@ def _table(looked: Selection, ids: list[str], counts: dict[str, int], at: str, l
         table = choose_columns(table, line)
     together = None if at else st.container(horizontal=True, vertical_alignment="center", key="together")
     key = f"runs-{crc32(repr((there, bool(at))).encode())}"
-    chosen = tables.table(
-        table,
-        key,
-        "Table of runs; a click on a row opens the run",
-        column_config=columns,
-        **clickable(key, len(table), lambda row, _: RowPlace(there[row]))
-        | ({} if at else {"selection_mode": ["multi-row", "single-cell"]}),
-    )
+    options = clickable(key, len(table), lambda row, _: RowPlace(there[row]))
+    if not at:
+        options["selection_mode"] = ["multi-row", "single-cell"]
+    about = "Table of runs; a click on a row opens the run"
+    chosen = tables.table(table, key, about, column_config=columns, **options)
     if together:
         ticked = [there[row] for row in chosen["selection"]["rows"]]
         with together:

@@ -25,7 +25,7 @@ from core.studies.tables import DIFFERENCES
 from core.text.display import on_hover
 from pages import addresses
 from pages.components import lab_page
-from pages.components.tables import PLAIN, as_csv, download
+from pages.components.tables import PLAIN, as_csv, download, table
 from pages.components.text import plain
 from pages.components.throttle import let_others_draw
 from pages.components.widgets import short
@@ -221,13 +221,9 @@ def _table(cells: Sequence[Row], title: str) -> None:
 def _list(cells: Sequence[Row], title: str) -> None:
     """Draw as a list a table that has too many columns."""
     names = {"Row": "row", "Column": "column", "Value": "value", "From": "low", "To": "high", "Items": "n", "Of": "of"}
-    st.dataframe(
-        [{**{shown: cell[name] for shown, name in names.items()}, "Cases": cell["link"] or None} for cell in cells],
-        hide_index=True,
-        key=f"study-list-{title}",
-        alt=title,
-        column_config={"Cases": st.column_config.LinkColumn(display_text="Browse")},
-    )
+    rows = [{**{shown: cell[name] for shown, name in names.items()}, "Cases": cell["link"] or None} for cell in cells]
+    config = {"Cases": st.column_config.LinkColumn(display_text="Browse")}
+    table(rows, f"study-list-{title}", title, column_config=config)
 
 
 def _cell(cell: Row) -> str:
