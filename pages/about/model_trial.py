@@ -24,15 +24,11 @@ def section(offered: list[str]) -> None:
     if TRIED not in st.session_state:
         st.session_state[TRIED] = (chosen_models() or offered)[-1 if chosen_models() else 0]
     now = [st.session_state[TRIED]] if st.session_state[TRIED] else []
+    known = list(dict.fromkeys([*now, *reversed(chosen_models()), *offered]))
+    words = f"Choose one of {len(offered)}, or type a name"
+    help = "Type to search. The name of a model that is not listed can be typed after its endpoint: openai/gpt-4.1."
     id = st.selectbox(
-        "Model",
-        list(dict.fromkeys([*now, *reversed(chosen_models()), *offered])),
-        index=None,
-        key=TRIED,
-        accept_new_options=True,
-        placeholder=f"Choose one of {len(offered)}, or type a name",
-        on_change=_pick,
-        help="Type to search. The name of a model that is not listed can be typed after its endpoint: openai/gpt-4.1.",
+        "Model", known, index=None, key=TRIED, accept_new_options=True, placeholder=words, on_change=_pick, help=help
     )
     if not id:
         return
