@@ -246,8 +246,9 @@ def load_run(run_id: str, whole: bool = True) -> tuple[Transcript, bool]:
     elif (case := chosen_case(state)) != _address():
         state = run.case(case)
     # What the reader whom the address names said about the run.
-    for event in run.guesses(who) if (who := st.query_params.get("reader", "")) else ():
-        state.apply_annotation(event)
+    if who := st.query_params.get("reader", ""):
+        for event in run.guesses(who):
+            state.apply_annotation(event)
     return state, active
 
 
