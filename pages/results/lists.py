@@ -280,24 +280,13 @@ INSTRUCTIVE = (
 )
 
 
-BLIND = "hidden until you judge it in your blind audit"
-"""The outcome of a case that the visitor has yet to judge."""
-
-
 def read_cases(looked: Selection) -> Listed:
-    """Return the page of the list that the address names, without what was parsed of the cases that the visitor has
-    yet to judge in a blind audit.
-    """
+    """Return the page of the list that the address names."""
     ends = address.anchor("after"), address.anchor("before")
     order = list(_ranking(looked))
     # Nothing is compared by meaning before there is a text, and vectors.
     sort = "newest" if address.sort() in RANKED else address.sort()
-    found = ranking.page(looked, order, *ends) if order else looked.items(sort, *ends)
-    blind = audits.unjudged(looked.store, session.runs().labeller)
-    if any(hidden := [(place.run, place.case) in blind for place in found.places()]):
-        for name, value in {"outcome": BLIND, "observed": "", "reason": "", "error": "", "differ": ""}.items():
-            found.rows[name] = [value if one else kept for one, kept in zip(hidden, found.rows[name], strict=True)]
-    return found
+    return ranking.page(looked, order, *ends) if order else looked.items(sort, *ends)
 
 
 def _ranking(looked: Selection) -> dict[RowPlace, str]:
@@ -306,7 +295,7 @@ def _ranking(looked: Selection) -> dict[RowPlace, str]:
     if sort not in RANKED:
         return {}
     like = address.like() if sort == "meaning" else ""
-    return _ranked(sort, like, repr(looked.filter), looked.viewer, looked.store.writer.writes, looked)
+    return _ranked(sort, like, repr((looked.filter, looked.blind)), looked.viewer, looked.store.writer.writes, looked)
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
@@ -479,7 +468,8 @@ def alive(run: str) -> bool:
 
 def selection(store: Store, wanted: Filter) -> Selection:
     """Return the rows that the visitor wants and may see."""
-    return Selection(store, wanted, session.viewer(), listing.interrupted(store, alive))
+    blind = audits.unjudged(store, session.runs().labeller)
+    return Selection(store, wanted, session.viewer(), listing.interrupted(store, alive), blind)
 
 
 def list_table(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame, dict[str, ColumnConfig]]:
