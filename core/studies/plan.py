@@ -32,6 +32,7 @@ from ..models.settings import MOST_THINKING_ROOM, price_of
 from ..runs import labels
 from ..runs.context import complaints
 from ..statistics.groups import grouped
+from ..text.templates import NoPaperPromptError
 
 # Controls a running study: a small file that anybody may write, and the process that runs the study reads.
 
@@ -89,6 +90,14 @@ _DEEPEST = 1_000
 
 class StudyError(ExplainError, ValueError):
     """A study's file that cannot be used; the message names file, line and setting."""
+
+
+class NeedsPromptsError(StudyError):
+    """A study of that title needs the papers' prompts, and one of them is missing."""
+
+    def __init__(self, message: str, title: str) -> None:
+        super().__init__(message)
+        self.title = title
 
 
 class _Strict(BaseModel):
@@ -394,7 +403,10 @@ class _Reader:
             place = where.get(str(loc[0]), key) if loc else key
             raise self.fault(place, f"{complaints(error)[0]} ({_shown(fields)})") from None
         except (CallError, ValueError) as error:
-            raise self.fault(where.get("prompts", key), str(error)) from None
+            fault = self.fault(where.get("prompts", key), str(error))
+            if isinstance(error, NoPaperPromptError):
+                fault = NeedsPromptsError(str(fault), self.data.title or self.file.removesuffix(".toml"))
+            raise fault from None
         return spec
 
     def check_table(self, table: TableOf, used: Mapping[str, Lab], key: Key) -> None:
