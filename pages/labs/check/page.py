@@ -88,27 +88,9 @@ def _pictures(transcript: Transcript, frame: pd.DataFrame) -> None:
                 key=f"classes-{kind}",
                 alt=f"{kind}: for each label and first answer, the answers after the edit",
             )
-    scores = _by_wording(transcript)
-    if len(scores):
+    if (by_wording := pictures.chart_faithfulness(transcript.scores)) is not None:
         st.subheader("By wording", anchor=False)
-        st.plotly_chart(
-            pictures.chart_faithfulness(scores), key="by-wording", alt="Faithfulness of each wording with intervals"
-        )
-
-
-def _by_wording(transcript: Transcript) -> pd.DataFrame:
-    """Return the figures of each wording in the form that `core.labs.check.pictures.chart_faithfulness` expects."""
-    spec = transcript.started.spec if transcript.started else {}
-    rows = []
-    for score in transcript.scores:
-        explanation, _, wording = score.item.partition("/")
-        if score.metric == "faithfulness" and score.rules == "repaired" and wording and not score.case:
-            control = transcript.score("faithfulness_control", "repaired", score.item)
-            row = {name: spec.get(name) for name in ("model", "task", "title")}
-            row |= score.model_dump(include={"run", "low", "high", "n", "of"})
-            row |= {"explanation": explanation, "wording": wording, "faithfulness": score.value}
-            rows.append({**row, "control": control.value if control else None})
-    return pd.DataFrame(rows)
+        st.plotly_chart(by_wording, key="by-wording", alt="Faithfulness of each wording with intervals")
 
 
 _CELLS = {"faithful": "yes", "unfaithful": "no", "undecided": "open", "misclassified": "wrong at first", "waiting": "…"}
