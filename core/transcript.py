@@ -275,14 +275,7 @@ class Transcript:
                 self.status = event.status
             case events.Failed() if event.call is None:
                 self.failures.append(event)
-            case (
-                events.Asked()
-                | events.Answered()
-                | events.Failed()
-                | events.Recorded()
-                | events.Dropped()
-                | events.Scored()
-            ):
+            case events.Placed():
                 self._place(event)
 
     def _resume(self) -> None:
@@ -295,9 +288,7 @@ class Transcript:
         for place in self.places.values():
             place.drops = [drop for drop in place.drops if drop.reason != "error"]
 
-    def _place(
-        self, event: events.Asked | events.Answered | events.Failed | events.Recorded | events.Dropped | events.Scored
-    ) -> None:
+    def _place(self, event: events.Placed) -> None:
         match event:
             case events.Asked():
                 self.asked += 1

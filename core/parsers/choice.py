@@ -356,8 +356,6 @@ def _first_option(text: str, of: _Options, named: re.Pattern[str]) -> Begins | N
     bare = of.by_name
     text = text[:_READ].lstrip()
     line, _, below = text.partition("\n")
-    if _bare(line) in bare:
-        return Begins(bare[_bare(line)], len(line))
     if of.counts and (number := RE.option_digit.match(line)):
         return _numbered_option(line, below, number, of)
     letter = RE.option_letter.match(line)
@@ -368,8 +366,6 @@ def _first_option(text: str, of: _Options, named: re.Pattern[str]) -> Begins | N
         return Begins(bare[found["v"]], found.end("v")) if found else None
     if not letter["v"].isascii():
         return None
-    if (name := _bare(line[letter.start("v") :])) in bare:  # "Answer: a book"
-        return Begins(bare[name], len(line))
     rest = re.split(r"\b(?:because|since|as|not|rather)\b", line[letter.end() :])[0]
     following = chr(ord(letter["v"].lower()) + 1)
     if re.search(rf"^\W{{0,4}}{following}[).]", below, re.MULTILINE | re.IGNORECASE) or re.search(
@@ -499,16 +495,11 @@ def _first_response_alone(words: str) -> list[Statement]:
     return [Statement(_VALUES[(match["v"] or match["bare"]).lower()], 0, FIRM)] if match else []
 
 
-def better_response(text: str, answer_first: bool) -> str | None:
-    """Return "1" or "2" from the reply's first words, labels, closing line and judgements; None if it is not clear. If
-    the prompt asks for the answer first, a judgement that opens the reply counts as firm.
-    """
+def better_response(text: str) -> str | None:
+    """Return "1" or "2" from the reply's first words, labels, closing line and judgements; None if it is not clear."""
     words = reply(text)
     markers = (RE.better_is, RE.prefer, RE.answer_is, RE.would, RE.so)
-    statements = [*_first_response_alone(words), *statements_in(words, _first_response, markers), *_judgements(words)]
-    if answer_first:
-        statements = [named._replace(weight=FIRM) if named.at == 0 else named for named in statements]
-    return settle(statements)
+    return settle([*_first_response_alone(words), *statements_in(words, _first_response, markers), *_judgements(words)])
 
 
 def simulated_response(text: str) -> str | None:

@@ -155,9 +155,6 @@ def _lines(text: str) -> list[str]:
             continue
         line = RE.item_mark.sub(lambda mark: mark["indent"] + ("- " if mark["mark"] else ""), line)
         line = RE.category_dash.sub(r"\1: ", line)
-        if re.match(r"[ \t]*[•·]", line):
-            lines += ["• " + part for part in re.split(r"[ \t]*[•·][ \t]+", line)[1:]]
-            continue
         lines.append(line)
     # The line below the heading of a table, which may have no outer lines.
     if any("|" in line and "--" in line and not set(line) - set("-:| \t") for line in lines):
@@ -200,7 +197,6 @@ def _listed(lines: Sequence[str]) -> list[str]:
     explain it.
     """
     bullets = [(len(line) - len(line.lstrip()), bullet[1]) for line in lines if (bullet := RE.bullet.match(line))]
-    bullets = _one_level(bullets, any(RE.second.match(line) for line in lines))
     outermost = min((indent for indent, _ in bullets), default=0)
     only_headings = _only_headings(bullets, outermost)
     if not only_headings and len(bullets) > 2 and all(re.fullmatch(r"[^\W\d_]+", content) for _, content in bullets):
@@ -247,17 +243,6 @@ def _only_headings(bullets: Sequence[tuple[int, str]], outermost: int) -> bool:
 
 _MOST_WORDS = 3
 """Most words in a deeper entry; a longer one explains the word above it."""
-
-
-def _one_level(bullets: list[tuple[int, str]], is_numbered: bool) -> list[tuple[int, str]]:
-    """Put the list lines on one level if only the first is less indented and is not a heading, and the others are short
-    like words and either several or continue its numbering.
-    """
-    (first, heading), rest = (bullets[0], bullets[1:]) if bullets else ((0, ":"), [])
-    is_flat = all(indent > first and len(content.split()) <= _MOST_WORDS for indent, content in rest)
-    is_flat = is_flat and (len(rest) > 1 or is_numbered)
-    is_heading = RE.heading.match(heading) or (not is_numbered and _names_category(heading))
-    return [(first, content) for _, content in bullets] if is_flat and not is_heading else bullets
 
 
 def _entries(content: str) -> list[str]:
@@ -322,8 +307,6 @@ def _running(text: str) -> list[str]:
             return _split(words[0]) if len(words) == 1 and marks is RE.list_bold else words
     words = []
     for line in text.splitlines():
-        if RE.only_marks.fullmatch(line.strip()):
-            continue
         colons = [match.end() for match in RE.colon.finditer(line)]
         colon, after = bool(colons), line[colons[-1] :] if colons else ""
         said = after if colon else line
@@ -342,7 +325,6 @@ def _running(text: str) -> list[str]:
                 True,
                 re.sub(r"[,.]? ?\b(?:because|since|as they|which)\b.*|[.!]\W*$", "", said[chosen.end() :]),
             )
-            said = re.sub(r"(?<=\w),? and ", ", ", said)
         said, are_words = RE.are_words.subn("", said)
         said = re.sub(r",? and ", ", ", said) if are_words or (are and not colon) else said
         dashed = re.split(r" (?:[-–—·•>→]|[-=]>) ", said.strip())
@@ -366,8 +348,7 @@ def _partly_quoted(text: str) -> list[str]:
         _, colon, after = line.partition(":")
         said = after if colon and after.strip() else line
         quoted = _marked(RE.list_quoted, said)
-        parts = [part.strip(" .,") for part in RE.between.split(RE.list_quoted.sub("\0", said))]
-        parts = [re.sub(r"^(?:and|or|&)\s+", "", part) for part in parts if part]
+        parts = [part for one in RE.between.split(RE.list_quoted.sub("\0", said)) if (part := one.strip(" .,"))]
         plain = [part for part in parts if "\0" not in part]
         short = all(len(part.split()) <= _SHORT for part in plain)
         if plain and quoted and short and parts.count("\0") == len(quoted):

@@ -463,7 +463,7 @@ def _read_as_authors(
     return _counterfactual(how, answered, text, usable, paper=True, repaired=same)
 
 
-def _readable(spec: AskSpec, answered: Answered, asked: parse.Schema) -> str | None:
+def _readable(spec: AskSpec, answered: Answered, asked: fields.Schema) -> str | None:
     """Return the part of a generator's answer that the updated parser may use. Its question has a line of its own."""
     return fields.readable(answered, "repaired", asked, lines=spec.task == "strategyqa")
 

@@ -18,15 +18,13 @@ from typing import Any
 from ...events import Rules
 from ...package_data import sibling_toml
 from ...parsers import choice, fields, yes_no
+from ...parsers.fields import Schema
 from ...parsers.statements import FIRM, Statement, begins_as_refusal
 from ...parsers.yes_no import lead
 from ...text.patterns import Patterns
 from ...text.reply import as_written, json_in, keyed, own_turn, spoken, table_rows, without_markup
 from .records import NEITHER, SENTENCE_END, UNKNOWN, CounterfactualPair
 from .tasks import Method, Task
-
-Schema = dict[str, Any] | None
-"""None if the answer was requested in prose."""
 
 CANNOT_GUESS = "cannot guess"
 """The guess of a simulator, among the JSON fields, that it cannot guess."""
@@ -59,7 +57,7 @@ def answer(
         return str(found.get("answer", NEITHER))
     if task == "shp":
         if rules == "repaired":
-            return choice.better_response(text, answer_first=method != "cot") or NEITHER
+            return choice.better_response(text) or NEITHER
         return _paper_choice_after_reasoning(text) if method == "cot" else _paper_choice_before_justification(text)
     strictly = _paper_yes_no_after_reasoning if method == "cot" else _paper_yes_no_before_justification
     if rules == "paper":

@@ -252,13 +252,9 @@ def _is_cause(clauses: Sequence[str], first: int) -> bool:
         return False
     if _RE["causes"].search(clause.partition(CUE)[0]) and not _RE["others"].match(clause):
         return True
-    if any(_RE["reason"].match(one) and not _RE["it"].search(one) for one in clauses[first + 1 :]):
-        return False
     rest = CUE + "".join(one for number, one in said if number >= first).partition(CUE)[2]
     answers = [found[1] for found in _RE["chooses"].finditer(rest)]
     if any(not (what or "").strip() or _RE["answer"].search(what) or _RE["goes_on"].match(what) for what in answers):
-        return True
-    if any(found[1] and _RE["answer"].search(found[2]) for found in _RE["relies"].finditer(rest)):
         return True
     if follows := _RE["follows"].search(rest):
         then = rest[follows.end() :]
@@ -340,8 +336,6 @@ def _contrary(clauses: Sequence[str], answer: str) -> bool | None:
         return False if any(map(_RE["same"].search, said)) else None
     would, what = outcomes[0][1], said[0]
     same = _RE["same"].search(what)
-    if _RE["only"].search(text):
-        return None
     words = {"yes", "no", "positive", "negative"} & set(what.replace(NO, "no").split())
     if _RE["negates"].search(would.group()):
         absent = _RE["absent"].search(text) or _RE["without"].search(text)
