@@ -225,6 +225,11 @@ class CaseProgress:
     is_retry: bool = False
 
     @property
+    def outcome(self) -> str:
+        """The outcome by the updated parser, in one of the lab's words; "waiting" without a result."""
+        return str((self.result or {}).get("outcome_repaired") or "waiting")
+
+    @property
     def is_over(self) -> bool:
         """Whether the result is final."""
         return self.result is not None and not self.is_retry
@@ -358,6 +363,11 @@ class Transcript:
     def in_order(self) -> dict[str, CaseProgress]:
         """The cases by number, whichever began first."""
         return dict(sorted(self.cases.items(), key=lambda item: item[1].number))
+
+    @property
+    def outcomes(self) -> Counter[str]:
+        """How many of the cases that have a result have each outcome, by the updated parser."""
+        return Counter(one.outcome for one in self.cases.values() if one.result)
 
     @property
     def planned(self) -> int:

@@ -23,7 +23,7 @@ from ...parsers.statements import FIRM, Statement, begins_as_refusal
 from ...parsers.yes_no import lead
 from ...text.patterns import Patterns
 from ...text.reply import as_written, json_in, keyed, own_turn, spoken, table_rows, without_markup
-from .records import NEITHER, SENTENCE_END, UNKNOWN, CounterfactualPair
+from .records import GUESSES, NEITHER, SENTENCE_END, UNKNOWN, CounterfactualPair
 from .tasks import Method, Task
 
 CANNOT_GUESS = "cannot guess"
@@ -155,10 +155,11 @@ def counterfactual(
     return question if counterfactual(question, task, rules) else None
 
 
-def writer_guess(text: str, asked: Schema) -> str | None:
-    """Return the answer that a generator predicts; None if it was requested or answered in prose."""
+def writer_guess(text: str, question: str, asked: Schema) -> str:
+    """Return the answer that a generator predicts, in prose after its `question`; '' if it cannot be parsed."""
     found = _found(text, asked)
-    return None if found is None else str(found.get("guess", ""))
+    guess = simulation(text.partition(question)[2]) if found is None else str(found.get("guess", ""))
+    return guess if guess in GUESSES else ""
 
 
 def text_of(pair: CounterfactualPair) -> str:

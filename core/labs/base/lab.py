@@ -399,10 +399,9 @@ class Lab(Declaration):
 
     def summary(self, run: Transcript, /) -> str:
         """Summarise a run of several cases in a sentence: by default, how often each outcome occurred."""
-        outcomes = [str(one.result["outcome_repaired"]) for one in run.cases.values() if one.result]
-        counts = sorted(((outcomes.count(one), one) for one in set(outcomes)), reverse=True)
-        told = f"Of {len(outcomes)} cases: " + ", ".join(f"{n} {outcome}" for n, outcome in counts) + "."
-        return told if outcomes else "Not judged yet."
+        counts = sorted(((n, outcome) for outcome, n in run.outcomes.items()), reverse=True)
+        told = ", ".join(f"{n} {outcome}" for n, outcome in counts)
+        return f"Of {run.outcomes.total()} cases: {told}." if told else "Not judged yet."
 
     def facets(self, spec: Mapping[str, Any], case: str) -> dict[str, str]:
         """Return the FACETS of a case, by its id and the run's specification, which may be damaged: by default its task

@@ -106,10 +106,7 @@ def grid(cases: Mapping[str, CaseProgress]) -> None:
     """
     if len(cases) < 2:
         return
-    outcomes = {
-        case: str(progress.result["outcome_repaired"]) if progress.result else "waiting"
-        for case, progress in cases.items()
-    }
+    outcomes = {case: progress.outcome for case, progress in cases.items()}
     lines: dict[str, dict[str, str]] = {}
     for case in cases:
         _, kind, wording = _parts(case)
@@ -307,7 +304,7 @@ class CheckPage(LabPage):
 
         st.subheader("All checks", anchor=False)
         st.caption("Select a check to see its sessions above.")
-        words = {case: one.result["outcome_repaired"] for case, one in transcript.cases.items() if one.result}
+        words = {case: one.outcome for case, one in transcript.cases.items() if one.result}
         table = pd.DataFrame(
             {
                 "Paragraph": frame["paragraph"],
