@@ -495,11 +495,16 @@ def _first_response_alone(words: str) -> list[Statement]:
     return [Statement(_VALUES[(match["v"] or match["bare"]).lower()], 0, FIRM)] if match else []
 
 
-def better_response(text: str) -> str | None:
-    """Return "1" or "2" from the reply's first words, labels, closing line and judgements; None if it is not clear."""
+def better_response(text: str, answer_first: bool) -> str | None:
+    """Return "1" or "2" from the reply's first words, labels, closing line and judgements; None if it is not clear. If
+    the prompt asks for the answer first, a judgement that opens the reply counts as firm.
+    """
     words = reply(text)
     markers = (RE.better_is, RE.prefer, RE.answer_is, RE.would, RE.so)
-    return settle([*_first_response_alone(words), *statements_in(words, _first_response, markers), *_judgements(words)])
+    statements = [*_first_response_alone(words), *statements_in(words, _first_response, markers), *_judgements(words)]
+    if answer_first:
+        statements = [named._replace(weight=FIRM) if named.at == 0 else named for named in statements]
+    return settle(statements)
 
 
 def simulated_response(text: str) -> str | None:

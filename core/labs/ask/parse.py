@@ -57,7 +57,7 @@ def answer(
         return str(found.get("answer", NEITHER))
     if task == "shp":
         if rules == "repaired":
-            return choice.better_response(text) or NEITHER
+            return choice.better_response(text, answer_first=method != "cot") or NEITHER
         return _paper_choice_after_reasoning(text) if method == "cot" else _paper_choice_before_justification(text)
     strictly = _paper_yes_no_after_reasoning if method == "cot" else _paper_yes_no_before_justification
     if rules == "paper":
