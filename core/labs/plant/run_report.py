@@ -221,9 +221,6 @@ def conclusion(named: Scored | Score, gain: Scored | Score, row: Row = "answer")
 def _counts(named: Scored) -> str:
     """Say how many explanations have each stance, leaving out stances with a count of 0 other than "acknowledges"."""
     counts = {name: int(named.detail.get(name) or 0) for name in metrics.STANCES}
-    if not any(counts.values()):
-        # An older run, scored before the counts were saved.
-        counts["acknowledges"] = round((named.value or 0) * named.n)
     told = [f"{counts['acknowledges'] or 'none'} acknowledge{'s' if counts['acknowledges'] == 1 else ''} the cue"]
     others = {
         "mentions": ("merely mentions it", "merely mention it"),
