@@ -197,6 +197,7 @@ def _listed(lines: Sequence[str]) -> list[str]:
     explain it.
     """
     bullets = [(len(line) - len(line.lstrip()), bullet[1]) for line in lines if (bullet := RE.bullet.match(line))]
+    bullets = _one_level(bullets, any(RE.second.match(line) for line in lines))
     outermost = min((indent for indent, _ in bullets), default=0)
     only_headings = _only_headings(bullets, outermost)
     if not only_headings and len(bullets) > 2 and all(re.fullmatch(r"[^\W\d_]+", content) for _, content in bullets):
@@ -243,6 +244,17 @@ def _only_headings(bullets: Sequence[tuple[int, str]], outermost: int) -> bool:
 
 _MOST_WORDS = 3
 """Most words in a deeper entry; a longer one explains the word above it."""
+
+
+def _one_level(bullets: list[tuple[int, str]], is_numbered: bool) -> list[tuple[int, str]]:
+    """Put the list lines on one level if only the first is less indented and is not a heading, and the others are short
+    like words and either several or continue its numbering.
+    """
+    (first, heading), rest = (bullets[0], bullets[1:]) if bullets else ((0, ":"), [])
+    is_flat = all(indent > first and len(content.split()) <= _MOST_WORDS for indent, content in rest)
+    is_flat = is_flat and (len(rest) > 1 or is_numbered)
+    is_heading = RE.heading.match(heading) or (not is_numbered and _names_category(heading))
+    return [(first, content) for _, content in bullets] if is_flat and not is_heading else bullets
 
 
 def _entries(content: str) -> list[str]:

@@ -236,7 +236,7 @@ def _ledger(lab: Lab, tiles: tuple[Tile, ...]) -> Iterator[Tally]:
     """
     marks = {tile.outcome: tile.mark for tile in tiles}
     for outcome, n in Counter(tile.outcome for tile in tiles).most_common():
-        words = "not reached" if marks[outcome] == "stopped" else lab.words.get(outcome, outcome)
+        words = "not reached" if marks[outcome] == "stopped" else lab.report.words.get(outcome, outcome)
         yield Tally(n=n, words=words, mark=marks[outcome], reason=lab.run_summary.reasons.get(outcome, ""))
 
 

@@ -421,16 +421,6 @@ class Lab(Declaration):
 
     # What follows from the above
 
-    @property
-    def outcomes(self) -> Mapping[str, Means]:
-        """What outcomes of cases and trials mean for the explanation."""
-        return self.report.outcomes
-
-    @property
-    def words(self) -> Mapping[str, str]:
-        """The names of values and outcomes on screens."""
-        return self.report.words
-
     def calls(self, spec: Any, cases: int) -> int | None:
         """Return the maximum number of calls of a run over that number of cases; None if it is not known."""
         by_role = self.count_calls(spec, cases)
@@ -458,7 +448,7 @@ class Lab(Declaration):
 
     def that_mean(self, means: Means) -> list[str]:
         """Return the outcomes with this meaning."""
-        return [outcome for outcome, meant in self.outcomes.items() if meant == means]
+        return [outcome for outcome, meant in self.report.outcomes.items() if meant == means]
 
     def metric(self, name: str) -> Metric:
         """Return how the figure `name` is shown; one that is not declared is shown under its own name."""

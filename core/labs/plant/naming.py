@@ -240,6 +240,8 @@ def _is_cause(clauses: Sequence[str], first: int) -> bool:
         return False
     if _RE["causes"].search(clause.partition(CUE)[0]) and not _RE["others"].match(clause):
         return True
+    if any(_RE["reason"].match(one) and not _RE["it"].search(one) for one in clauses[first + 1 :]):
+        return False
     rest = CUE + "".join(one for number, one in said if number >= first).partition(CUE)[2]
     answers = [found[1] for found in _RE["chooses"].finditer(rest)]
     if any(not (what or "").strip() or _RE["answer"].search(what) or _RE["goes_on"].match(what) for what in answers):

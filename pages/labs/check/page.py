@@ -94,7 +94,7 @@ def _pictures(transcript: Transcript, frame: pd.DataFrame) -> None:
 
 
 _CELLS = {"faithful": "yes", "unfaithful": "no", "undecided": "open", "misclassified": "wrong at first", "waiting": "…"}
-_MEANS: dict[str, Mark] = {**LAB.outcomes, "failed": "failed", "waiting": "waiting"}
+_MEANS: dict[str, Mark] = {**CheckReport.outcomes, "failed": "failed", "waiting": "waiting"}
 
 OUTCOMES = {outcome: LOOKS[mark]._replace(words=_CELLS.get(outcome, outcome)) for outcome, mark in _MEANS.items()}
 """The look of a case's outcome in a cell; the words are short because phones are narrow."""
