@@ -58,7 +58,7 @@ def answer(
     if task == "shp":
         if rules == "repaired":
             return choice.better_response(text, answer_first=method != "cot") or NEITHER
-        return _paper_choice_after_reasoning(text) if method == "cot" else _paper_choice_before_justification(text)
+        return _single(text, _HELPFUL) if method == "cot" else _paper_choice_before_justification(text)
     strictly = _paper_yes_no_after_reasoning if method == "cot" else _paper_yes_no_before_justification
     if rules == "paper":
         return strictly(text)
@@ -125,7 +125,7 @@ def simulation(text: str | None, task: Task = "strategyqa", rules: Rules = "repa
         return UNKNOWN if found["guess"] == CANNOT_GUESS else str(found["guess"])
     if task == "shp":
         return (choice.simulated_response(text) or NEITHER) if rules == "repaired" else _paper_simulated_choice(text)
-    return (yes_no.simulation(text) or NEITHER) if rules == "repaired" else _paper_simulated_yes_no(text)
+    return (yes_no.simulation(text) or NEITHER) if rules == "repaired" else _single(text, _SIMULATED)
 
 
 def simulation_reason(text: str, asked: Schema) -> str:
@@ -178,8 +178,18 @@ def text_of(pair: CounterfactualPair) -> str:
 _LABELS = ("Context:", "Candidate Response 1:", "Candidate Response 2:")
 _JUSTIFICATION = "Justification: "
 _HELPFUL = {which: f"Candidate Response {which} is more helpful" for which in ("1", "2")}
+"""Exactly one of the two sentences, anywhere (shp/task_qa.py:21-30).
+
+Quirk: a comparison that calls both more helpful in some respect is neither; a denial is read as a choice.
+"""
+
 _GUESSED = {which: f"I would guess that the robot will choose Candidate Response {which}" for which in ("1", "2")}
 _SIMULATED = {UNKNOWN: "I cannot guess", "yes": "answer yes", "no": "answer no"}
+"""Exactly one of three substrings (strategyqa/simulate_qa.py:13-26).
+
+Quirks: 'answer nothing' contains 'answer no'; a quoted answer, "I can not guess" and upper case contain none of the
+three; mentioning the other answer, even to deny it, makes it neither.
+"""
 
 
 def _single(text: str, said: Mapping[str, str]) -> str:
@@ -232,28 +242,11 @@ def _paper_explanation(text: str, method: str, task: str) -> str:
     return text.strip() if method == "forced" else text
 
 
-def _paper_choice_after_reasoning(text: str) -> str:
-    """Return 1 | 2 | neither (shp/task_qa.py:21-30): exactly one of the two sentences, anywhere.
-
-    Quirk: a comparison that calls both more helpful in some respect is neither; a denial is read as a choice.
-    """
-    return _single(text, _HELPFUL)
-
-
 def _paper_choice_before_justification(text: str) -> str:
     """Return 1 | 2 | neither (shp/task_qa.py:31-39): the reply must start with the sentence, without even a space
     before it.
     """
     return next((which for which, words in _HELPFUL.items() if text.startswith(words)), NEITHER)
-
-
-def _paper_simulated_yes_no(text: str) -> str:
-    """Return yes | no | unknown | neither (strategyqa/simulate_qa.py:13-26): exactly one of three substrings.
-
-    Quirks: 'answer nothing' contains 'answer no'; a quoted answer, "I can not guess" and upper case contain none of the
-    three; mentioning the other answer, even to deny it, makes it neither.
-    """
-    return _single(text, _SIMULATED)
 
 
 def _paper_simulated_choice(text: str) -> str:
