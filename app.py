@@ -9,12 +9,18 @@ import gc
 import os
 import sys
 import time
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import streamlit as st
+from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+from starlette.routing import Route
+from streamlit import file_util
 from streamlit.web.server import server_util
 
 from core import entry, home, policy
@@ -70,6 +76,32 @@ async def purge_expired_runs() -> None:
         await asyncio.sleep(3600)
 
 
+class PageAddress(StringConvertor):
+    """The address of a page, as a part of a route."""
+
+    regex = "[a-z-]*"
+
+
+def with_our_icon(html: str) -> str:
+    """Return Streamlit's page with our icon and the app's address. Otherwise its scripts would fetch the icon of each
+    page from a Google server, which the browser refuses, and try every part of the address until the app answers.
+    """
+    icon = f"data:image/svg+xml;base64,{b64encode((addresses.PAGES / 'icon.svg').read_bytes()).decode()}"
+    # Its scripts change a "shortcut icon" only.
+    html = html.replace('rel="shortcut icon" href="./favicon.png"', f'rel="icon" href="{icon}"')
+    here = 'window.__streamlit = {BACKEND_BASE_URL: new URL(".", location).href}'
+    return html.replace("<script>", f"<script>{here}</script><script>", 1)
+
+
+INDEX = with_our_icon(Path(file_util.get_static_dir(), "index.html").read_text(encoding="utf-8"))
+"""The HTML of every page."""
+
+
+async def index(_: Request) -> HTMLResponse:
+    """Answer with the HTML of a page."""
+    return HTMLResponse(INDEX, headers={"cache-control": "no-cache"})
+
+
 # Stored questions and answers are private: only the user who runs the app may read the files.
 os.umask(0o077)
 try:
@@ -86,10 +118,11 @@ shell.shorten()
 policy.set_listen_address(st.get_option("server.address"))
 if policy.is_hosted():
     connections.bound()
+register_url_convertor("page", PageAddress())
 app = st.App(
     Path(__file__).parent / "pages" / "shell.py",
     lifespan=lifespan,
-    routes=[*ROUTES, *ROOM_ROUTES],
+    routes=[*ROUTES, *ROOM_ROUTES, Route("/{page:page}", index)],
     middleware=[Middleware(Door)],
 )
 

@@ -15,7 +15,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from core.labs.probe.exemplars import published_triplets
+from core.labs.probe.functions.base import published_triplets
 from core.labs.probe.functions.entities import EntityFunction, concepts, published_entities
 from core.labs.probe.interpreters.nearest import CallBox, nearest
 from core.text.embed import encoder

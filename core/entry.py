@@ -148,12 +148,12 @@ def lent_index() -> Path:
     """Return a copy of the app's index for the command line, after updating it from all journals, also those that
     somebody stopped the app from reading. Raises StoreError and QueryRefusedError if there is none.
     """
-    index = keeper()
-    if index.postponed:
-        index.resume()
-    index.looked.wait()
-    index.update_now()
-    return sql.copied(index.store)
+    watcher = keeper()
+    if watcher.index.postponed:
+        watcher.resume()
+    watcher.looked.wait()
+    watcher.update_now()
+    return sql.copied(watcher.store)
 
 
 @cache

@@ -128,12 +128,15 @@ class Lease:
         finally:
             guard.unlink(missing_ok=True)
 
+    def _is_ours(self) -> bool:
+        return (found := _look(self.path)) is not None and found.holder.token == self._token
+
     def renew(self) -> None:
         """Mark the holder as alive, or note that the lease is lost."""
         with self._turn:
             if self._token == "" or self.lost:
                 return
-            if _token_at(self.path) != self._token:
+            if not self._is_ours():
                 self.lost = True
                 return
             with suppress(OSError):
@@ -142,7 +145,7 @@ class Lease:
     def release(self) -> None:
         """Release the lease; others may take it immediately."""
         with self._turn:
-            if self._token and _token_at(self.path) == self._token:
+            if self._token and self._is_ours():
                 self.path.unlink(missing_ok=True)
             self._token = ""
         with _registry:
@@ -213,14 +216,6 @@ def _parsed(text: str) -> _Holder:
         return _Holder(str(token), str(machine), int(pid), float(begun))
     except (ValueError, TypeError, RecursionError):
         return _NOBODY
-
-
-def _token_at(path: Path) -> str:
-    try:
-        with open(path, errors="replace") as file:
-            return _parsed(file.read(_LONGEST)).token
-    except OSError:
-        return ""
 
 
 def _storage_time(path: Path) -> float:

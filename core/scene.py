@@ -244,11 +244,11 @@ STEPS: tuple[Step, ...] = get_args(Step)
 
 
 class Action(Frozen):
-    """Something a person can do: `name` it, `on` a card, a call or the case. `words` is the label of a step after the
-    verdict (`STEPS`); the other actions have the same label everywhere.
+    """Something a person can do: `name` it; *cancel* is `on` a run. `words` is the label of a step after the verdict
+    (`STEPS`); the other actions have the same label everywhere.
     """
 
-    name: Literal["fork", "question", "label", "guess", "input", "draw", "resume", "cancel"] | Step
+    name: Literal["fork", "question", "cancel"] | Step
     on: str = ""
     words: str = Field(default="", exclude_if=lambda words: not words)
 

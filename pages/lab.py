@@ -15,8 +15,6 @@ from core.scene import Step
 from core.store.filters import Filter
 from pages import addresses
 from pages.components import lab_page, recordings, run_view, session, side_by_side
-from pages.components.lab_page import FormPlaces
-from pages.components.session import problems
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
 from pages.components.widgets import short
@@ -113,7 +111,7 @@ def form(lab: Lab) -> None:
         more = st.expander("More options", icon=":material/tune:", type="compact", key="settings")
         spec: Spec | None = None
         try:
-            fields = page.fields(FormPlaces(model, question, below, more))
+            fields = page.fields(lab_page.FormPlaces(model, question, below, more))
             spec = lab.spec.model_validate({name: value for name, value in fields.items() if value is not None})
             named = {name for name, value in fields.items() if value}
             spec = lab.choose_models(spec, named, session.catalog().is_at_hand, session.runs().results)
@@ -121,7 +119,7 @@ def form(lab: Lab) -> None:
                 ready(lab.name, spec.model_dump_json())
         except (ValueError, CallError) as error:
             with below:
-                problems(error)
+                session.problems(error)
             spec = None
         with last:
             pressed = st.button(

@@ -96,8 +96,6 @@ def main() -> None:
     # Set only once per script run: if two layouts are set, the browser may keep the first.
     st.set_page_config(
         page_title="Explain Yourself",
-        # A local file: an icon given by name would be fetched from another machine.
-        page_icon=addresses.PAGES / "icon.svg",
         layout="wide" if page.url_path in wide else "centered",
     )
     st.html(WITHOUT_THEIRS + READABLE)

@@ -263,10 +263,17 @@ def statements_in(
             weight = FIRM if marker is RE.label else stands(text, match.start(), match.end(), doubts)
             if doubts and marker is not RE.label and RE.condition_behind.match(text, match.end() + begins.end):
                 continue
-            if weight == LOOSE and RE.others_say.match(text, match.start()):
+            if weight and (
+                _is_quoted(text, match.start()) or (weight == LOOSE and RE.others_say.match(text, match.start()))
+            ):
                 weight = OTHERS
             if weight:
                 yield Statement(begins.value, match.start(), FINAL if match.groupdict().get("final") else weight)
+
+
+def _is_quoted(text: str, at: int) -> bool:
+    """Whether a quotation that began in the line before `at` is still open there."""
+    return text.count('"', text.rfind("\n", 0, at) + 1, at) % 2 == 1
 
 
 def beyond_question(text: str) -> str:

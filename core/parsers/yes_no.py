@@ -92,7 +92,7 @@ def yes_no(text: str, also: Iterable[Statement] = ()) -> str | None:
     statements = [*leads, *statements_in(words, first), *also]
     if statements or declines(words):
         return settle(statements)
-    return agreed(words) or set_off(words)
+    return agreed(beyond_question(words)) or set_off(words)
 
 
 def set_off(words: str) -> str | None:
@@ -200,13 +200,23 @@ def simulation(text: str) -> str | None:
     if begins and RE.about_guessing.search(RE.reason_follows.split(begins[1])[0]):
         if begins[0] == "no":
             statements.append(Statement(UNKNOWN, 0, FIRM))
-    elif begins and not RE.truth.match(words) and all(one.value != UNKNOWN for one in statements):
+    elif (
+        begins
+        and not RE.truth.match(words)
+        and not RE.uncovering.search(begins[1])
+        and all(one.value != UNKNOWN for one in statements)
+    ):
         closing = len(words) - len(sentences(words)[-1])
         opening = first(words)
-        conceded = opening and words.startswith(",", opening.end) and any(one.at >= closing > 0 for one in statements)
+        conceded = (
+            opening
+            and words.startswith(",", opening.end)
+            and any(one.at >= closing > 0 or RE.yesno_but.search(words, opening.end, one.at) for one in statements)
+        )
         statements += [] if conceded else [Statement(begins[0], 0, FIRM)]
     elif begins is None and (answered := lead(beyond_question(words))):
         statements.append(Statement(answered[0], 0, LOOSE))
     if not (statements or is_bare or BOTH in words or declines(words)):
-        return _elliptical(words)
+        is_open = RE.not_covered.search(words) and not RE.may_guess.search(words)
+        return _elliptical(words) or (UNKNOWN if is_open else None)
     return settle(statements)

@@ -11,13 +11,14 @@ from typing import Annotated
 from pydantic import Field, ValidationError
 
 from .. import journal
-from ..events import CallError, Dropped, Event, Frozen, Recorded, Sampling, Started
+from ..events import CallError, Dropped, Frozen, Recorded, Sampling, Started
 from ..journal import Journal
 from ..package_data import DATA
 from ..parsers.yes_no import yes_no
 from ..report.game.pack import PackCard
 from ..runs.context import CaseContext, Resolve, RunIO, RunState
 from ..runs.engine import app_version, commit, versions
+from ..runs.library import events_in
 from ..text.display import first_sentence
 from ..text.templates import load
 from ..transcript import name_of
@@ -65,7 +66,7 @@ def _shipped() -> dict[Place, Arguments]:
 def _read(path: Path) -> dict[Place, Arguments]:
     """The arguments in a journal, without those that were excluded after somebody had read them."""
     found: dict[Place, Arguments] = {}
-    for event in _events(path):
+    for event in events_in(path):
         if not isinstance(event, Recorded | Dropped):
             continue
         place = event.item, event.case.removeprefix(f"{event.item}/")
@@ -75,10 +76,6 @@ def _read(path: Path) -> dict[Place, Arguments]:
             with suppress(ValidationError):
                 found[place] = Arguments.model_validate(event.data)
     return found
-
-
-def _events(path: Path) -> list[Event]:
-    return journal.read(path).events if path.exists() else []
 
 
 def can_be_argued(card: PackCard) -> bool:
@@ -93,7 +90,7 @@ async def write(path: Path, cards: Iterable[PackCard], model: str, resolve: Reso
     """
     about = {(card.run, card.case): card for card in cards if can_be_argued(card)}
     with Journal(path) as written:
-        session = RunState(path.stem, RunIO(resolve, written.append, live=False), _events(path))
+        session = RunState(path.stem, RunIO(resolve, written.append, live=False), events_in(path))
         if session.state.started is None:
             session.publish(_started(path))
         for (run, case), card in about.items():

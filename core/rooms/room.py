@@ -139,15 +139,12 @@ class Room:
             return
         if isinstance(record, events.Joined):
             self.people[event.by] = _Person(len(self.people), record.nickname)
-        elif isinstance(record, events.Voted):
-            self._votes[record.place][event.by] = record.value
-            self._changes[events.Voted, record.place, event.by] += 1
-        elif isinstance(record, events.Sketched):
-            self._sketches[record.place][event.by] = record.ys
-            self._changes[events.Sketched, record.place, event.by] += 1
-        elif isinstance(record, events.Rated):
-            self._ratings[record.place][event.by] = record.value
-            self._changes[events.Rated, record.place, event.by] += 1
+        elif isinstance(record, events.Voted | events.Sketched | events.Rated):
+            kept: Mapping[type[Frozen], Sequence[dict[str, Any]]]
+            kept = {events.Voted: self._votes, events.Sketched: self._sketches, events.Rated: self._ratings}
+            of_card = kept[type(record)][record.place]
+            of_card[event.by] = record.ys if isinstance(record, events.Sketched) else record.value
+            self._changes[type(record), record.place, event.by] += 1
         elif isinstance(record, events.CardOpened):
             self.place, self.phase = record.place, "voting"
             is_argued = self.opened.has_arms and record.place in self.opened.arguments

@@ -34,8 +34,9 @@ from ..events import SCHEMA, Frozen, Recorded, Started, now
 from ..journal import NewerSchemaError
 from ..lease import Lease, LeaseHeldError
 from ..policy import child_environment
+from ..text.display import one_line
 from .engine import app_version, commit
-from .library import IMPORTED
+from .library import IMPORTED, about_path
 
 # Signatures of bundles, made and checked by OpenSSH's `ssh-keygen -Y`: it finds keys in files, agents and devices,
 # and a file of allowed signers says whose key is whose, and whether it has expired or is revoked.
@@ -158,8 +159,7 @@ def _asked(arguments: list[str], data: bytes) -> subprocess.CompletedProcess[byt
 
 def _told(said: bytes) -> str:
     """ssh-keygen's complaint in one line."""
-    text = " ".join(said[:2000].decode("utf-8", "replace").replace("@", " ").split())
-    return "".join(letter if letter.isprintable() else " " for letter in text)[:300] or "it gave no reason"
+    return one_line(said[:2000].decode("utf-8", "replace").replace("@", " "), 300) or "it gave no reason"
 
 
 MANIFEST = "manifest.json"
@@ -266,7 +266,9 @@ def write(
                     data = one.read_bytes()
                     bundle.writestr(f"{_FOLDER}{one.name}", data)
                     entries.append(_entry(one.stem, data, journal.first_event(one)))
-        manifest = Manifest(sender=_sender(sender), app=app_version(), commit=commit(), journals=tuple(entries))
+        manifest = Manifest(
+            sender=one_line(sender, _SENDER), app=app_version(), commit=commit(), journals=tuple(entries)
+        )
         told = manifest.model_dump_json(by_alias=True, indent=1).encode()
         bundle.writestr(MANIFEST, told)
         if key is not None:
@@ -340,11 +342,6 @@ def _alone(home: Path, until: float = 0.0) -> Iterator[None]:
         alone.release()
 
 
-def from_path(path: Path) -> Path:
-    """The journal that says who sent the run of the journal `path`, if it was imported."""
-    return path.with_name(f"{path.name.removesuffix(_ENDING)}~~from{_ENDING}")
-
-
 def _unfit(path: Path) -> str:
     """Why a journal cannot be put into a bundle; an empty string if it can."""
     if journal.is_written(path):
@@ -358,11 +355,6 @@ def _unfit(path: Path) -> str:
 def _entry(name: str, data: bytes, begun: Started | None) -> BundleEntry:
     fields = begun.model_dump(by_alias=True, include={"lab", "seed", "version", "about", "versions", "prompts"})  # type: ignore[union-attr]
     return BundleEntry(name=name, bytes=len(data), sha256=hashlib.sha256(data).hexdigest(), **fields)
-
-
-def _sender(name: str) -> str:
-    """A name as it is shown: one short line."""
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())[:_SENDER]
 
 
 def _shown(name: str) -> str:
@@ -460,7 +452,7 @@ class _Import:
     def __init__(self, folders: Sequence[Path], sender: str, signed: Signature | None = None) -> None:
         self._folders = folders
         self._signed = signed or Signature()
-        self._sender = _sender(sender)
+        self._sender = one_line(sender, _SENDER)
         self._aside = folders[0].parent / f"incoming-{secrets.token_hex(8)}"
         self._until = time.monotonic() + _most("bundle_seconds")
         self._left = _most("bundle_mb") * files.MB
@@ -585,7 +577,7 @@ class _Import:
             for run in taken.runs:
                 # The sender is stored first, so that no stored run lacks it. An existing mark comes from an earlier
                 # import, which was killed before it stored the run.
-                mark = from_path(self._folders[0] / run)
+                mark = about_path(self._folders[0] / f"{run}{_ENDING}", "from")
                 os.replace(self._mark(run), mark)
                 placed.append(mark)
             for name in (*taken.runs, *taken.said):
@@ -602,7 +594,7 @@ class _Import:
 
     def _mark(self, run: str) -> Path:
         """Write the journal that says who sent the run."""
-        path = from_path(self._aside / run)
+        path = about_path(self._aside / f"{run}{_ENDING}", "from")
         begun = Started(run=path.stem, lab="", spec={}, seed=0, about=run)
         data = {"sender": self._sender} | ({"signed": self._signed.by} if self._signed.key else {})
         said = Recorded(run=path.stem, record=IMPORTED, item="run", data=data)

@@ -63,21 +63,27 @@ class _Kept:
         return known.again(seconds=0.0) if known else None
 
 
+@dataclass
+class _Answering:
+    """A model whose answers a function gives, from its id and the request."""
+
+    id: str
+    gives: Callable[[str, events.Request, events.OnText], Awaitable[events.ModelAnswer]]
+
+    async def answer(self, request: events.Request, on_text: events.OnText) -> events.ModelAnswer:
+        return await self.gives(self.id, request, on_text)
+
+
 def fork_resolve(history: Iterable[events.Event], fork: events.Fork, resolve: Resolve) -> Resolve:
     """The models of a run that continues from the edit: known requests are answered from `history`, the rest by
     `resolve`. Raises LookupError if `history` has no such call.
     """
     kept = _Kept(history, fork)
 
-    class Forked:
-        def __init__(self, id: str) -> None:
-            self.id = id
+    async def answer(id: str, request: events.Request, on_text: events.OnText) -> events.ModelAnswer:
+        return kept.of(request) or await resolve(id).answer(request, on_text)
 
-        async def answer(self, request: events.Request, on_text: events.OnText) -> events.ModelAnswer:
-            known = kept.of(request)
-            return known if known is not None else await resolve(self.id).answer(request, on_text)
-
-    return Forked
+    return lambda id: _Answering(id, answer)
 
 
 def stored_resolve(run_id: str, history: Iterable[events.Event], live: Collection[str], resolve: Resolve) -> Resolve:
@@ -86,21 +92,17 @@ def stored_resolve(run_id: str, history: Iterable[events.Event], live: Collectio
     """
     answers = {call.asked.fingerprint: call.answered for call in transcript(history).calls.values() if call.answered}
 
-    class Stored:
-        def __init__(self, id: str) -> None:
-            self.id = id
+    async def answer(id: str, request: events.Request, on_text: events.OnText) -> events.ModelAnswer:
+        if known := answers.get(request.fingerprint()):
+            return known.again(seconds=0.0)
+        if id in live:
+            return await resolve(id).answer(request, on_text)
+        raise events.CallError(
+            f"{run_id} has no answer to one of the {request.role}'s requests, and only the predictor is asked.",
+            "The prompts may have changed since. Start a new run.",
+        )
 
-        async def answer(self, request: events.Request, on_text: events.OnText) -> events.ModelAnswer:
-            if known := answers.get(request.fingerprint()):
-                return known.again(seconds=0.0)
-            if self.id in live:
-                return await resolve(self.id).answer(request, on_text)
-            raise events.CallError(
-                f"{run_id} has no answer to one of the {request.role}'s requests, and only the predictor is asked.",
-                "The prompts may have changed since. Start a new run.",
-            )
-
-    return Stored
+    return lambda id: _Answering(id, answer)
 
 
 @dataclass
@@ -130,23 +132,19 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[events.Event], fork: e
     plan = ForkPlan()
     latest: list[events.Asked] = []
 
-    class Tried:
-        def __init__(self, id: str) -> None:
-            self.id = id
-
-        async def answer(self, request: events.Request, on_text: events.OnText) -> events.ModelAnswer:
-            # Nothing runs between the `asked` event and this.
-            asked = latest[-1]
-            plan.applies |= asked.fingerprint == kept.edited
-            known = kept.of(request)
-            if known is not None:
-                plan.kept += 1
-                return known
-            before = kept.by_place.get(_place(asked))
-            plan.again.append((self.id, before.usage if before else events.Usage()))
-            if before is None:
-                raise events.CallError("not asked yet")
-            return before.again(seconds=0.0)
+    async def answer(id: str, request: events.Request, on_text: events.OnText) -> events.ModelAnswer:
+        # Nothing runs between the `asked` event and this.
+        asked = latest[-1]
+        plan.applies |= asked.fingerprint == kept.edited
+        known = kept.of(request)
+        if known is not None:
+            plan.kept += 1
+            return known
+        before = kept.by_place.get(_place(asked))
+        plan.again.append((id, before.usage if before else events.Usage()))
+        if before is None:
+            raise events.CallError("not asked yet")
+        return before.again(seconds=0.0)
 
     def publish(event: events.Event) -> None:
         if isinstance(event, events.Asked):
@@ -155,7 +153,10 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[events.Event], fork: e
     cases = list(narrowed(lab, fork).cases(spec))
     # Figures and warming up are not needed.
     bare = lab.with_changes(cases=lambda spec: cases, scores=lambda views: iter(()), preload=lambda spec: None)
-    await execute(RunRequest(bare, spec, fork.run, additions=inputs(lab, history, fork)), RunIO(Tried, publish))
+    await execute(
+        RunRequest(bare, spec, fork.run, additions=inputs(lab, history, fork)),
+        RunIO(lambda id: _Answering(id, answer), publish),
+    )
     if (most := lab.calls(spec, len(cases))) is not None:
         edited = kept.calls[fork.call].number
         before = sum(call.number <= edited and shares(call.asked.case, fork.case) for call in kept.calls.values())

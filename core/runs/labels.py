@@ -190,14 +190,11 @@ def schemes() -> tuple[Scheme, ...]:
     """The label schemes of this home; none if it has no such file. Raises SchemeError and DataDirError."""
     file = path()
     try:
-        with file.open("rb") as opened:
-            content = opened.read(LONGEST_FILE + 1)
+        return read(file.read_text(encoding="utf-8-sig"), file.name)
     except FileNotFoundError:
         return ()
     except OSError as error:
         raise SchemeError(f"{file} cannot be read: {error.strerror or error}.") from None
-    try:
-        return read(content.decode("utf-8-sig"), file.name)
     except UnicodeDecodeError:
         raise SchemeError(f"{file.name} is not UTF-8 text. Save it as UTF-8.") from None
 

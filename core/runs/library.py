@@ -2,12 +2,12 @@
 and the runs that come with the app.
 """
 
-import os
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Literal
 
 from pydantic import ValidationError
 
@@ -30,33 +30,25 @@ def said_path(path: Path, who: str) -> Path:
     return path.with_name(f"{path.stem}~{safe}.jsonl")
 
 
-def shared_path(path: Path) -> Path:
-    """The journal that says whether the run of the journal `path` is shared; no commenter's name begins with ~."""
-    return path.with_name(f"{path.stem}~~shared.jsonl")
-
-
-def kept_path(path: Path) -> Path:
-    """The journal of the title that the owner gave the run of the journal `path`, and whether they hid it."""
-    return path.with_name(f"{path.stem}~~kept.jsonl")
-
-
-def sealed_path(path: Path) -> Path:
-    """The journal that says whether the run of the journal `path` is sealed."""
-    return path.with_name(f"{path.stem}~~sealed.jsonl")
+def about_path(path: Path, what: Literal["shared", "kept", "sealed", "from"]) -> Path:
+    """The journal about the run of the journal `path` that says whether it is shared or sealed, what the owner `kept`
+    of its settings (title, hidden), or who sent it; no commenter's name begins with ~.
+    """
+    return path.with_name(f"{path.stem}~~{what}.jsonl")
 
 
 def is_sealed(path: Path) -> bool:
     """Whether others see only what they have predicted of the run of the journal `path`; True if that cannot be
     read.
     """
-    place = sealed_path(path)
+    place = about_path(path, "sealed")
     said = [event.data.get("sealed") for event in events_in(place) if isinstance(event, Recorded)]
     return bool(said[-1]) if said else place.exists()
 
 
 def is_shared(path: Path) -> bool:
     """Whether everyone may view the run of the journal `path`."""
-    said = [event.shared for event in events_in(shared_path(path)) if isinstance(event, Shared)]
+    said = [event.shared for event in events_in(about_path(path, "shared")) if isinstance(event, Shared)]
     return bool(said) and said[-1]
 
 
@@ -215,16 +207,6 @@ class RunLibrary:
         for event in part:
             state.apply(event)
         return state
-
-    def journal(self, run_id: str) -> bytes:
-        """The run's journal as it is on disk. Raises RunNotFoundError."""
-        return self.path(run_id).read_bytes()
-
-    def file(self, run_id: str) -> os.stat_result:
-        """Size and times of the run's journal, to see whether it has changed since it was read. Raises
-        RunNotFoundError.
-        """
-        return self.path(run_id).stat()
 
 
 # The runs that come with the app, as listed in `data/recordings/recordings.toml`.

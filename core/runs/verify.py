@@ -23,11 +23,10 @@ from ..labs.base.lab import Lab
 from ..labs.base.spec import Spec
 from ..rulesets import PARSER_NAMES
 from ..transcript import Transcript, name_of, transcript
-from .bundle import from_path
 from .context import is_same, recorded
 from .driver import narrowed, new_reading
 from .engine import RunIO, app_version, execute
-from .library import IMPORTED
+from .library import IMPORTED, about_path
 
 log = logging.getLogger(__name__)
 
@@ -91,7 +90,7 @@ def origin(folder: Path, run_id: str) -> Origin | None:
     """Where an imported run comes from; None if the run was made here."""
     sender, found, signed = None, None, ""
     with suppress(OSError, NewerSchemaError, ValidationError):
-        for event in journal.read(from_path(folder / run_id)).events:
+        for event in journal.read(about_path(folder / f"{run_id}.jsonl", "from")).events:
             if isinstance(event, Recorded) and event.record == IMPORTED:
                 sender, signed = (str(event.data.get(name, "")) for name in ("sender", "signed"))
             elif isinstance(event, Recorded) and event.record == name_of(Verified):
@@ -111,7 +110,7 @@ def score_again(
         if (left := ends - time.monotonic()) <= 0:
             break
         found = verify(folder / f"{run_id}.jsonl", labs, replaying, left)
-        with Journal(from_path(folder / run_id)) as written:
+        with Journal(about_path(folder / f"{run_id}.jsonl", "from")) as written:
             written.append(recorded(written.path.stem, found, "run"))
         done[run_id] = found
     return done

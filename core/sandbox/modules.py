@@ -180,22 +180,14 @@ def _wave(name: str, t: Row, duty: Row | None = None, width: Row | None = None) 
     return np.where(turn < rising, 2 * turn / safe_up - 1, 1 - 2 * (turn - rising) / safe_down)
 
 
-ELEMENTWISE = NAMED["elementwise"]
-
 MAKERS = ("zeros", "ones", "empty", "full", "arange", "linspace", "logspace", "geomspace")
 """Functions that make arrays of a given length, which is checked before anything is made."""
 
 PLAINLY = ("diff", "unique", "gradient", "polyder", "polyint", "sort", "argsort")
 """Functions that accept nothing but numbers here. Some would otherwise repeat their work as often as they are told."""
 
-OF_ANYTHING = NAMED["of_anything"]
-
-UFUNC_KEYWORDS = NAMED["ufunc_keywords"]
-
 KINDS = {"float64", "float32", "int64", "bool", "complex128"}
 """Types of numbers that may be requested for an array."""
-
-KEYWORDS = NAMED["keywords"]
 
 MOST_DECIMALS = 400
 """More than any float has. numpy computes ten to that power as a whole number, which takes seconds for 2**31."""
@@ -232,12 +224,8 @@ DRAWS: dict[str, Callable[..., Any]] = {
 }
 """`numpy.random`, one number at a time."""
 
-COMPLEX = NAMED["complex"]
-
 RANDOM = "random_numbers"
 """The name under which `numpy.random` is lent: the sandbox reserves "random" for its own module."""
-
-STRING_CONSTANTS = NAMED["string_constants"]
 
 
 def safe_argument(value: Any) -> Any:
@@ -285,7 +273,7 @@ def _checked(name: str) -> Callable[..., Any]:
         try:
             given = [safe_argument(value) for value in args]
         except TypeError as refused:
-            if name in OF_ANYTHING:
+            if name in NAMED["of_anything"]:
                 raise NotImplementedError(f"numpy.{name} takes {refused}") from None
             raise
         options = _named(name, named)
@@ -333,7 +321,7 @@ def _kind(wanted: Any) -> str:
 
 
 def _named(name: str, named: dict[str, Any]) -> dict[str, Any]:
-    refused = sorted(set(named).difference(KEYWORDS))
+    refused = sorted(set(named).difference(NAMED["keywords"]))
     if refused:
         unknown = NotImplementedError if _takes(name, refused[0]) else TypeError
         raise unknown(f"numpy.{name} takes no argument {refused[0]!r} here")
@@ -344,7 +332,7 @@ def _takes(name: str, argument: str) -> bool:
     """Whether numpy's own function has the argument; True if that is unknown."""
     function = getattr(np, name, None)
     if isinstance(function, np.ufunc):
-        return argument in UFUNC_KEYWORDS
+        return argument in NAMED["ufunc_keywords"]
     try:
         return function is None or argument in inspect.signature(function).parameters
     except ValueError:
@@ -359,7 +347,7 @@ def _side(value: Any) -> str:
 
 @lru_cache(maxsize=1)
 def _functions() -> dict[str, Callable[..., Any]]:
-    return {name: _checked(name) for name in (*ELEMENTWISE, *MAKERS)}
+    return {name: _checked(name) for name in (*NAMED["elementwise"], *MAKERS)}
 
 
 class _Draws:
@@ -439,11 +427,11 @@ def lent_modules(is_late: Callable[[], bool], seed: int) -> dict[str, Callable[[
         return ExternalModule(made)
 
     def complex_ones() -> ExternalModule:
-        lent: dict[str, Any] = {name: timed(_of_complex(name)) for name in COMPLEX}
+        lent: dict[str, Any] = {name: timed(_of_complex(name)) for name in NAMED["complex"]}
         return ExternalModule({**lent, "pi": cmath.pi, "e": cmath.e, "tau": cmath.tau})
 
     def texts() -> ExternalModule:
-        return ExternalModule({name: getattr(string, name) for name in STRING_CONSTANTS})
+        return ExternalModule({name: getattr(string, name) for name in NAMED["string_constants"]})
 
     return {"numpy": numbers, "scipy": parts, "cmath": complex_ones, "string": texts}
 

@@ -33,10 +33,6 @@ NAMED = {
 NOT_RUNNABLE = "not runnable here"
 """The result of such a program, instead of right or wrong. Its error begins with these words."""
 
-PACKAGES = NAMED["packages"]
-
-LOOKED_INTO = NAMED["looked_into"]
-
 FORMERLY = frozenset(f"numpy.{name}" for name in NAMED["formerly"])
 
 TYPES = {
@@ -108,8 +104,8 @@ def _has(kind: str, name: str, numbers: bool) -> bool:
 def _exists(path: str) -> bool:
     """Whether there is such a module, in Python or in a known package, or such a name in one."""
     root, *names = path.split(".")
-    if root not in LOOKED_INTO:
-        return root in sys.stdlib_module_names or root in PACKAGES
+    if root not in NAMED["looked_into"]:
+        return root in sys.stdlib_module_names or root in NAMED["packages"]
     if path in FORMERLY:
         return True
     found = importlib.import_module(root)
@@ -126,8 +122,6 @@ LENT = ("numpy", "scipy", "string", "operator", "statistics", "heapq", "warnings
 NAMED_MODULE = "_lent_{}"
 
 METHODS = NAMED["methods"]
-
-OF_NUMBERS = NAMED["of_numbers"]
 
 _TYPES = {"str", "list", "dict", "set", "tuple", "float", "int"}
 _COMPARED: dict[type[ast.cmpop], str] = {
@@ -236,7 +230,7 @@ class _Rewriter(ast.NodeTransformer):
         func.value = self.visit(func.value)
         if func.attr in ("translate", "sub"):
             return _call(f"{func.attr}_of", func.value, of=node)
-        if func.attr in OF_NUMBERS:
+        if func.attr in NAMED["of_numbers"]:
             return _call("of_number", func.value, ast.Constant(func.attr), of=node)
         if func.attr == "OrderedDict":
             return ast.Call(_name("dict"), node.args, node.keywords)

@@ -334,11 +334,11 @@ class ReadableRun:
 
     def journal(self) -> bytes:
         """The run's journal as it is on disk."""
-        return self._jobs.journal(self.id)
+        return self._jobs.path(self.id).read_bytes()
 
     def file(self) -> os.stat_result:
         """Size and times of the run's journal, to see whether it has changed since it was read."""
-        return self._jobs.file(self.id)
+        return self._jobs.path(self.id).stat()
 
     def is_recording(self) -> bool:
         """Whether the run came with the app."""
@@ -414,9 +414,9 @@ class ReadableRun:
     def _round(self, reader: str) -> tuple[str, str]:
         """The names under which the visitor's guesses of that round are stored: the journal's, and the one on the
         guesses. Both come from the cookie, since a page's address or a request may name anybody. Both are just
-        `reader` where people may act for others, and in a round that the visitor began in an earlier version.
+        `reader` where people may act for others.
         """
-        if policy.allows("others") or self._jobs.keeping.speaker(self.id, reader) == self._visit.visitor.name:
+        if policy.allows("others"):
             return reader, reader
         return self._visit.guesser, f"{self._visit.guesser}-{reader}"
 
@@ -436,12 +436,8 @@ class ReadableRun:
         return is_theirs or bool(self.labels().keys() - {self._visit.labeller})
 
 
-class OwnRun:
-    """A run that the visitor may change."""
-
-    def __init__(self, visit: RunAccess, jobs: JobRunner, run_id: str) -> None:
-        self.id = run_id
-        self._visit, self._jobs = visit, jobs
+class OwnRun(ReadableRun):
+    """A run that the visitor may view and change."""
 
     def resume(
         self, resolve: Resolve | None = None, additions: Sequence[UserInput] = (), failed_too: bool = False

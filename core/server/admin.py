@@ -1,6 +1,5 @@
 """What the host sees of all runs, and the host's message to everybody."""
 
-import unicodedata
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import NamedTuple
 from .. import home, journal
 from ..journal import NewerSchemaError
 from ..runs.library import RunNotFoundError
+from ..text.display import one_line
 from .jobs import JobRunner
 
 LONGEST_LINE = 300
@@ -67,7 +67,7 @@ def _seen(jobs: JobRunner, run: str) -> ActiveRun | None:
 def announcement() -> str:
     """The host's message to everybody; empty if there is none."""
     with suppress(OSError), _line().open("rb") as file:
-        return _on_one_line(file.read(4 * LONGEST_LINE).decode("utf-8", "ignore"))
+        return one_line(file.read(4 * LONGEST_LINE).decode("utf-8", "ignore"), LONGEST_LINE)
     return ""
 
 
@@ -76,18 +76,10 @@ def set_announcement(words: str) -> None:
     written.
     """
     home.must_write(home.home())
-    if not (kept := _on_one_line(words)):
+    if not (kept := one_line(words, LONGEST_LINE)):
         _line().unlink(missing_ok=True)
         return
     home.write(_line(), kept.encode())
-
-
-def _on_one_line(words: str) -> str:
-    """The words on one line, without characters that are not visible, such as marks that change the writing
-    direction.
-    """
-    seen = "".join(" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in words)
-    return " ".join(seen.split())[:LONGEST_LINE]
 
 
 def _line() -> Path:

@@ -74,11 +74,6 @@ class Annotations:
         self._ended(path.stem)
         return True
 
-    def speaker(self, run_id: str, who: str) -> str | None:
-        """The name of the person who comments on the run as `who`; None if nobody does. Raises RunNotFoundError."""
-        said = self._said(run_id, who)
-        return self._journals.owner(said.stem) if said.exists() and not journal.is_blank(said) else None
-
     def events(self, run_id: str, who: str) -> list[Recorded]:
         """What that person said about the run. Raises RunNotFoundError."""
         return _recorded(self._said(run_id, who))
@@ -93,22 +88,22 @@ class Annotations:
 
     def share(self, run_id: str, shared: bool) -> None:
         """Let everyone view a run, or only its owner again. Raises RunNotFoundError."""
-        path = library.shared_path(self._journals.changeable_path(run_id, "everyone may open"))
+        path = library.about_path(self._journals.changeable_path(run_id, "everyone may open"), "shared")
         self._add(run_id, path, Shared(run=path.stem, shared=shared))
 
     def seal(self, run_id: str, sealed: bool) -> None:
         """Seal a run, so that others see only what they have predicted, or unseal it. Raises RunNotFoundError."""
-        path = library.sealed_path(self._journals.changeable_path(run_id, "everyone may open"))
+        path = library.about_path(self._journals.changeable_path(run_id, "everyone may open"), "sealed")
         self._add(run_id, path, recorded(path.stem, Sealing(sealed=sealed), "run"))
 
     def save_run_settings(self, run_id: str, kept: Kept, owner: str = "") -> None:
         """Set the run's title and whether it is hidden. Raises RunNotFoundError."""
-        path = library.kept_path(self._journals.changeable_path(run_id, "cannot be changed"))
+        path = library.about_path(self._journals.changeable_path(run_id, "cannot be changed"), "kept")
         self._add(run_id, path, recorded(path.stem, kept, "run"), owner)
 
     def run_settings(self, run_id: str) -> Kept:
         """The title that the owner gave the run, and whether they hid it. Raises RunNotFoundError."""
-        said = _recorded(library.kept_path(self._journals.local_path(run_id)))
+        said = _recorded(library.about_path(self._journals.local_path(run_id), "kept"))
         return Kept.model_validate(said[-1].data) if said else Kept()
 
     def delete(self, run_id: str, who: str = "") -> None:

@@ -447,17 +447,13 @@ def _first(others: int) -> str:
 def _done(lab: Lab | None, state: Transcript, ended: int) -> tuple[float, str]:
     if lab and lab.run_summary.last_step and ended == state.planned > 0:
         return 1.0, lab.run_summary.last_step
+    calls = state.finished_calls
     if state.planned > 1:
-        calls = count_noun(state.finished_calls, "call")
-        return (
-            ended / state.planned,
-            f"{ended} of {state.planned} {lab.run_summary.case_noun if lab else 'case'}s · {calls}",
-        )
-    most = _most(lab, state)
-    return (
-        state.finished_calls / most if most else 0.0,
-        f"{state.finished_calls} of about {most} calls answered" if most else f"{state.finished_calls} calls answered",
-    )
+        noun = lab.run_summary.case_noun if lab else "case"
+        return ended / state.planned, f"{ended} of {state.planned} {noun}s · {count_noun(calls, 'call')}"
+    if most := _most(lab, state):
+        return calls / most, f"{calls} of about {most} calls answered"
+    return 0.0, f"{calls} calls answered"
 
 
 def _most(lab: Lab | None, state: Transcript) -> int:

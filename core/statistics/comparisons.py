@@ -10,7 +10,19 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .intervals import FEW, MEDIAN, ROOM, Interval, Kind, interval_of_items, is_alike, mcnemar, of_gaps, wilson
+from .intervals import (
+    FEW,
+    MEDIAN,
+    ROOM,
+    Interval,
+    Kind,
+    bisected,
+    interval_of_items,
+    is_alike,
+    mcnemar,
+    of_gaps,
+    wilson,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -159,12 +171,10 @@ def beta_pairs(only_first: int, only_second: int, n: int) -> BetaPairs:
     shares = betaincinv(2 + parted, 2 + n - parted, (np.arange(2001) + 0.5) / 2001)
 
     def quantile(level: float) -> float:
-        low, high = -1.0, 1.0
-        for _ in range(40):
-            middle = (low + high) / 2
-            below = betainc(won, lost, np.clip((1 + middle / shares) / 2, 0, 1)).mean()
-            low, high = (middle, high) if below < level else (low, middle)
-        return (low + high) / 2
+        def is_below(gap: float) -> bool:
+            return bool(betainc(won, lost, np.clip((1 + gap / shares) / 2, 0, 1)).mean() < level)
+
+        return bisected(-1.0, 1.0, is_below)[1]
 
     mean = (won - lost) / (n + 4)
     return BetaPairs(mean, quantile(0.025), quantile(0.975), float(betaincc(won, lost, 0.5)))

@@ -91,8 +91,7 @@ def population(selected: Selection, lab: Lab, judged: Judgement, who: str) -> li
     read, joined = f"coalesce(nullif({judged.of}_repaired, '{judged.unread}'), '{UNREAD}')", ""
     if judged.detectors:
         # A detector that recorded nothing cannot be right or wrong.
-        good, bad = quoted(judged.good), quoted(judged.bad)
-        read = f"case {_holds(judged.detectors[0])} when true then {good} when false then {bad} end"
+        read = _word(judged, judged.detectors[0])
         joined = f"""join {table_of(judged.detectors[0].record)} r on r.run = t.run and r."case" = t."case"
                      and r.trial = t.trial and r."{judged.detectors[0].field}" is not null"""
     rows = selected.found(
@@ -123,9 +122,10 @@ def population(selected: Selection, lab: Lab, judged: Judgement, who: str) -> li
     return [one if one.stratum in kept else one._replace(stratum=TOGETHER) for one in found]
 
 
-def _holds(detector: Detector) -> str:
-    """SQL for whether the judgement's good word holds according to a record `r` of the detector."""
-    return f'(r."{detector.field}" and not coalesce(r."{detector.but}", false))'
+def _word(judged: Judgement, detector: Detector) -> str:
+    """SQL for which of the judgement's words holds according to a record `r` of the detector."""
+    holds = f'r."{detector.field}" and not coalesce(r."{detector.but}", false)'
+    return f"if({holds}, {quoted(judged.good)}, {quoted(judged.bad)})"
 
 
 def draw_sample(
@@ -234,43 +234,23 @@ def readings(
         run: next((one.run for one in versions(store, run, viewer) if one.counts), run)
         for run in {place.run for place in places}
     }
-    runs = sorted({*counts, *counts.values()})
+    sources: dict[str, tuple[str, str, str]] = {rules: ("trials", f"{judged.of}_{rules}", "true") for rules in RULES}
     if judged.detectors:
-        return _recorded(store, places, judged, counts, runs)
-    columns = ", ".join(f"{judged.of}_{rules}" for rules in RULES)
-    rows = store.rows(
-        f'select run, "case", trial, {columns} from trials where run = any(?)',  # noqa: S608  our own names
-        [runs],
-    )
-    read = {RowPlace(*row[:3]): row[3:] for row in rows}
-    nothing = ("",) * len(RULES)
-    found = {place: read.get(place._replace(run=counts[place.run])) or read.get(place, nothing) for place in places}
-    return {
-        place: {
-            rules: UNREAD if one in (None, "", judged.unread) else one for rules, one in zip(RULES, row, strict=True)
+        sources = {
+            one.name: (table_of(one.record), _word(judged, one), f'r."{one.field}" is not null')
+            for one in judged.detectors
         }
-        for place, row in found.items()
-    }
-
-
-def _recorded(
-    store: Store, places: Sequence[RowPlace], judged: Judgement, counts: Mapping[str, str], runs: list[str]
-) -> dict[RowPlace, dict[str, str]]:
-    """The results of a judgement's detectors, from their records."""
     found: dict[RowPlace, dict[str, str]] = {place: {} for place in places}
-    for detector in judged.detectors:
+    for name, (table, word, there) in sources.items():
         rows = store.rows(
-            f"""
-            select r.run, r."case", r.trial, {_holds(detector)} from {table_of(detector.record)} r
-            where r.run = any(?) and r."{detector.field}" is not null
-            """,  # noqa: S608  our own names
-            [runs],
+            f'select run, "case", trial, {word} from {table} r where run = any(?) and {there}',  # noqa: S608  our own names
+            [sorted({*counts, *counts.values()})],
         )
-        read = {RowPlace(*row[:3]): judged.good if row[3] else judged.bad for row in rows}
-        here = {place: read.get(place._replace(run=counts[place.run])) or read.get(place) for place in places}
-        if any(here.values()):
-            for place, word in here.items():
-                found[place][detector.name] = word or UNREAD
+        read = {RowPlace(*place): said for *place, said in rows}
+        here = {place: read.get(place._replace(run=counts[place.run]), read.get(place)) for place in places}
+        if not judged.detectors or any(here.values()):
+            for place, said in here.items():
+                found[place][name] = UNREAD if said in (None, "", judged.unread) else said
     return found
 
 

@@ -78,11 +78,6 @@ class _File(NamedTuple):
     bytes: int
     modified: int
 
-    @property
-    def at(self) -> Path:
-        """Its path."""
-        return Path(self.path)
-
     def is_as(self, seen: _Seen) -> bool:
         return (self.path, self.bytes, self.modified) == (seen.journal, seen.bytes, seen.modified)
 
@@ -257,36 +252,27 @@ def _is_another(file: _File, seen: _Seen) -> bool:
     if file.path != seen.journal or file.bytes < seen.bytes:
         return True
     try:
-        return _digest(_head(file)) != seen.head
+        with open(file.path, "rb") as opened:
+            return _digest(opened.readline()) != seen.head
     except OSError:
         return False
-
-
-def _head(file: _File) -> bytes:
-    with file.at.open("rb") as opened:
-        return opened.readline()
 
 
 def _digest(line: bytes) -> str:
     return hashlib.sha256(line).hexdigest()
 
 
-def _read(batch: _Batch, file: _File, seen: _Seen) -> bool:
-    """Add the file's new complete lines to the batch. Returns whether there were any."""
-    with file.at.open("rb") as opened:
+def _read(batch: _Batch, file: _File, seen: _Seen) -> None:
+    """Add the file's new complete lines to the batch."""
+    with open(file.path, "rb") as opened:
         head = opened.readline()
         opened.seek(seen.bytes)
         row: Row | None = None
         for lines in _blocks(opened):
             row = row or (batch.stored_run(file.run) if seen.bytes else new_run(file.run))
-            row.update(
-                journal=file.path,
-                modified=os.fstat(opened.fileno()).st_mtime_ns,
-                head=_digest(head),
-            )
-            row["recording"] = batch.recordings
+            modified = os.fstat(opened.fileno()).st_mtime_ns
+            row.update(journal=file.path, modified=modified, head=_digest(head), recording=batch.recordings)
             batch.add(row, lines)
-        return row is not None
 
 
 def _blocks(file: Iterable[bytes]) -> Iterator[list[bytes]]:
@@ -435,7 +421,8 @@ class IndexWatcher:
         """Set once everything that was there at the start is indexed."""
         self._journals = journals
         self._recordings = recordings
-        self._index = Index(store, journals)
+        self.index = Index(store, journals)
+        """Says how far it is, and may be stopped."""
         self._every = every
         self._woken = threading.Event()
         self._waiting: list[threading.Event] = []
@@ -444,23 +431,9 @@ class IndexWatcher:
         self._thread = threading.Thread(target=self._keep, name="store", daemon=True)
         self._thread.start()
 
-    @property
-    def progress(self) -> tuple[int, int]:
-        """How many of how many changed journals the current look has read, or the last one."""
-        return self._index.progress
-
-    @property
-    def postponed(self) -> int:
-        """How many changed journals were not read, because of `stop`."""
-        return self._index.postponed
-
-    def stop(self) -> None:
-        """End the current look with what it has read; the rest is read after `resume`, or by the next process."""
-        self._index.stop()
-
     def resume(self) -> None:
-        """Read the journals that `stop` postponed. `looked` is set again once that is done."""
-        self._index.resume()
+        """Read the journals that `Index.stop` postponed. `looked` is set again once that is done."""
+        self.index.resume()
         self.looked.clear()
         self.wake()
 
@@ -477,7 +450,7 @@ class IndexWatcher:
 
     def update_now(self) -> None:
         """Look now, and return when it is done."""
-        if self._index.update():
+        if self.index.update():
             self.changes += 1
 
     def close(self) -> None:
@@ -496,7 +469,7 @@ class IndexWatcher:
             waiting, self._waiting = self._waiting, []
             with self._reported(self._journals):
                 began = time.thread_time()
-                if self._index.update():
+                if self.index.update():
                     self.changes += 1
                 else:
                     rest = pause(self._every, time.thread_time() - began)

@@ -1,27 +1,25 @@
 """Reads the whole journals of a first index in processes of its own, so that the app's process only inserts rows.
 
-A worker gets the journals' names as JSON on its standard input. On its standard output it answers with batches: a line
-of JSON, which says what the batch holds, and then each of its tables as an Arrow stream.
+A worker gets its task on its standard input, and answers with batches, the fields of `ReadJournals`, on its standard
+output; both are pickled.
 """
 
 from __future__ import annotations
 
 import gc
 import hashlib
-import json
 import logging
 import os
-import queue
+import pickle
 import subprocess
 import sys
-import threading
 from collections.abc import Generator, Iterator, Sequence
+from itertools import zip_longest
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from .. import policy
 from ..package_data import ROOT
 from .event_rows import Rows, new_run
-from .schema import StoreTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,9 +39,6 @@ LONGEST = 16_000_000
 
 LINES = 5_000
 """How many lines a worker reads, at least, before it sends their rows."""
-
-_WAITING = 2
-"""How many batches of a worker wait until they are inserted."""
 
 
 class ReadJournals(NamedTuple):
@@ -72,25 +67,20 @@ def read_all(store: Store, journals: Sequence[tuple[str, str, int]], recordings:
         least = sizes.index(min(sizes))
         shares[least].append((run, path))
         sizes[least] += size
-    known = {"tables": store.tables, "records": store.records, "recordings": recordings}
-    arrived: queue.Queue[ReadJournals | None] = queue.Queue(_WAITING * WORKERS)
     workers: list[subprocess.Popen[bytes]] = []
-    ended = threading.Event()
     try:
-        for share in shares:
+        for _ in shares:
             workers.append(_start())
-            task = json.dumps({**known, "journals": share}).encode()
-            threading.Thread(target=_receive, args=(workers[-1], task, arrived, ended), daemon=True).start()
-        for _ in workers:
-            while (batch := arrived.get()) is not None:
-                yield batch
+        tasks = [(store.tables, store.records, recordings, share) for share in shares]
+        # In turns: while the batch of one worker is inserted, the others make their next ones.
+        for turn in zip_longest(*map(_batches, workers, tasks)):
+            yield from filter(None, turn)
     except OSError as error:
         log.warning("no process could be started to read journals: %s", error)
     finally:
-        ended.set()
         for worker in workers:
-            worker.kill()
-            worker.wait()
+            with worker:
+                worker.kill()
 
 
 def _start() -> subprocess.Popen[bytes]:
@@ -106,47 +96,18 @@ def _start() -> subprocess.Popen[bytes]:
     )
 
 
-def _receive(
-    worker: subprocess.Popen[bytes], task: bytes, arrived: queue.Queue[ReadJournals | None], ended: threading.Event
-) -> None:
-    """Give the worker its task and pass on its batches; at the end None."""
+def _batches(worker: subprocess.Popen[bytes], task: tuple[Any, ...]) -> Iterator[ReadJournals]:
+    """Give the worker its task, and yield its batches until it ends."""
     assert worker.stdin is not None and worker.stdout is not None
     try:
-        with worker.stdin, worker.stdout:
-            worker.stdin.write(task)
-            worker.stdin.close()
-            while not ended.is_set() and (batch := _received(worker.stdout)) is not None:
-                _put(arrived, batch, ended)
-    except (OSError, ValueError) as error:
-        if not ended.is_set():
-            log.warning("a process that reads journals failed: %s", error)
-    finally:
-        _put(arrived, None, ended)
-
-
-def _put(arrived: queue.Queue[ReadJournals | None], batch: ReadJournals | None, ended: threading.Event) -> None:
-    while not ended.is_set():
-        try:
-            return arrived.put(batch, timeout=0.5)
-        except queue.Full:
-            continue
-
-
-def _received(stream: IO[bytes]) -> ReadJournals | None:
-    """The next batch; None at the end. Raises ValueError if the worker died while it sent one."""
-    import pyarrow as pa
-
-    line = stream.readline()
-    if not line:
-        return None
-    said = json.loads(line)
-    tables = {}
-    for name, size in said["tables"].items():
-        data = stream.read(size)
-        if len(data) < size:
-            raise ValueError("it ended in the middle of a batch")
-        tables[name] = pa.ipc.open_stream(data).read_all()
-    return ReadJournals(tables, said["lines"], said["runs"], said["unreadable"])
+        with worker.stdin:
+            pickle.dump(task, worker.stdin)
+        while True:
+            yield ReadJournals(*pickle.load(worker.stdout))  # noqa: S301  our own process
+    except EOFError:
+        return
+    except (OSError, pickle.UnpicklingError) as error:
+        log.warning("a process that reads journals failed: %s", error)
 
 
 # The worker's side
@@ -156,19 +117,18 @@ def serve(given: IO[bytes], answer: IO[bytes]) -> None:
     """Read the journals of the task and send their rows."""
     # Rows have no cycles, and to look at all of them again and again takes a third of the time.
     gc.disable()
-    task = json.load(given)
-    tables = {name: StoreTable(columns, tuple(key)) for name, (columns, key) in task["tables"].items()}
-    journals = task["journals"]
-    rows, runs, unreadable, lines = Rows(tables, task["records"]), [], {}, 0
+    tables, records, recordings, journals = pickle.load(given)  # noqa: S301  from our own process
+    rows, runs, unreadable, lines = Rows(tables, records), [], {}, 0
     for number, (run, path) in enumerate(journals, start=1):
         try:
-            lines += _read_whole(rows, run, path, task["recordings"])
+            lines += _read_whole(rows, run, path, recordings)
         except OSError as error:
             unreadable[run] = str(error)
         runs.append(run)
         if lines >= LINES or number == len(journals):
-            _send(answer, rows, {"lines": lines, "runs": runs, "unreadable": unreadable})
-            rows, runs, unreadable, lines = Rows(tables, task["records"]), [], {}, 0
+            pickle.dump((rows.to_arrow(), lines, runs, unreadable), answer)
+            answer.flush()
+            runs, unreadable, lines = [], {}, 0
 
 
 def _read_whole(rows: Rows, run: str, path: str, recordings: bool) -> int:
@@ -193,22 +153,6 @@ def _read_whole(rows: Rows, run: str, path: str, recordings: bool) -> int:
         row.update(bytes=whole, lines=number)
         rows.put("runs", row)
     return number
-
-
-def _send(answer: IO[bytes], rows: Rows, said: dict[str, Any]) -> None:
-    import pyarrow as pa
-
-    streams, made_of = {}, rows.to_arrow()
-    while made_of:
-        name, table = made_of.popitem()
-        stream = pa.BufferOutputStream()
-        with pa.ipc.new_stream(stream, table.schema) as made:
-            made.write_table(table)
-        streams[name] = stream.getvalue()
-    answer.write(json.dumps({**said, "tables": {name: len(data) for name, data in streams.items()}}).encode() + b"\n")
-    for data in streams.values():
-        answer.write(data)
-    answer.flush()
 
 
 if __name__ == "__main__":

@@ -524,9 +524,5 @@ def groups(selected: Selection, lab: Lab, name: str, limit: int = 1_000, robots:
 
 
 def _group(value: str, rows: int, items: list[tuple[str, int, int]]) -> Group:
-    def trials() -> Iterator[tuple[float, str]]:
-        for item, kept, broken in items:
-            yield from [(1.0, item)] * kept + [(0.0, item)] * broken
-
-    found = list(trials())
-    return Group(value, rows, len(found), interval_of_trials([one for one, _ in found], [item for _, item in found]))
+    trials = [trial for item, kept, broken in items for trial in [(1.0, item)] * kept + [(0.0, item)] * broken]
+    return Group(value, rows, len(trials), interval_of_trials([one for one, _ in trials], [item for _, item in trials]))

@@ -274,8 +274,8 @@ class Store:
 
     def _free(self) -> None:
         self._is_large = False
-        self._limit_memory(CACHE)
-        self._limit_memory(MEMORY)
+        self._set("memory_limit", CACHE)
+        self._set("memory_limit", MEMORY)
 
     @contextmanager
     def frugal(self, memory: str) -> Iterator[None]:
@@ -283,26 +283,20 @@ class Store:
         slower, since what is written need not be kept. They go into the file's tables less often, because each time
         costs more the larger the tables are.
         """
-        self._limit_memory(memory)
+        self._set("memory_limit", memory)
         self._set("checkpoint_threshold", LONG_LOG)
         try:
             yield
         finally:
             self._set("checkpoint_threshold", LOG)
-            self._limit_memory(MEMORY)
+            self._set("memory_limit", MEMORY)
             self.shrink()
-
-    def _limit_memory(self, most: str) -> None:
-        import duckdb
-
-        with suppress(duckdb.OutOfMemoryException):
-            self._set("memory_limit", most)
 
     def _set(self, name: str, value: str) -> None:
         import duckdb
 
-        # A connection that was closed meanwhile holds nothing.
-        with suppress(duckdb.ConnectionException):
+        # A connection that was closed meanwhile holds nothing. More memory than the limit may be in use just now.
+        with suppress(duckdb.ConnectionException, duckdb.OutOfMemoryException):
             self._connection.execute(f"set {name} = '{value}'")
 
     def rows(self, sql: str, params: Params = ()) -> list[tuple[Any, ...]]:

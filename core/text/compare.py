@@ -170,13 +170,9 @@ def _key(word: str) -> str:
     return unicodedata.normalize("NFC", word).lower().replace("’", "'")
 
 
-def words(text: str) -> list[str]:
-    """Return the words of `text` in lower case, in order; "don't" and "well-known" are one word each."""
-    return list(_shared_words_words(text))
-
-
 @functools.lru_cache(4096)
-def _shared_words_words(text: str) -> tuple[str, ...]:
+def words(text: str) -> tuple[str, ...]:
+    """Return the words of `text` in lower case, in order; "don't" and "well-known" are one word each."""
     return tuple(_key(piece) for piece, is_word in _pieces(text) if is_word)
 
 

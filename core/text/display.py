@@ -36,6 +36,13 @@ def first_sentence(text: str, most: int = 160) -> str:
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
+def one_line(text: str, most: int) -> str:
+    """Return `text` in one line of at most `most` characters, without any that are not visible, such as marks that
+    change the direction of writing.
+    """
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:most]
+
+
 # Numbers of things in words.
 
 

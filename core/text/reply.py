@@ -151,6 +151,15 @@ def without_thinking(text: str) -> str:
     return split(text).answer
 
 
+def shown_reasons(text: str) -> str:
+    """Return `text` with what it has between <reasoning> and </reasoning> as part of the answer; empty if it has no
+    such block. Models trained to write their reasons there give no others.
+    """
+    before, _, rest = text.partition("<reasoning>")
+    reasons, closed, behind = rest.partition("</reasoning>")
+    return f"{before}{reasons}\n{behind}" if closed else ""
+
+
 def without_echo(text: str) -> str:
     """Remove a request that `text` repeats before its own turn ("User: ..") or makes up after it."""
     text = _PREFIX.sub("", _DIALOGUE.sub("", text))

@@ -10,7 +10,6 @@ from core.models.errors import UnreachableServerError
 from core.models.settings import MOST_THINKING_ROOM, PRESETS, EndpointConfig, parse_headers, parse_query
 from core.text.display import count_noun
 from pages.components import session
-from pages.components.session import problems
 from pages.components.text import plain
 from pages.components.throttle import waits
 from pages.components.widgets import TRIED, choose
@@ -134,7 +133,7 @@ def _connect(provider: str) -> None:
         )
         entry.catalog((config,))
     except CallError as error:
-        problems(error)
+        session.problems(error)
     except ValidationError as error:
         st.error(plain("; ".join(one["msg"] for one in error.errors())))
     else:
@@ -152,7 +151,7 @@ def add(config: EndpointConfig, model: str = "") -> None:
         with waits("Asking for its models …"):
             listed = list_models(config)
     except UnreachableServerError as error:
-        problems(error)
+        session.problems(error)
         return
     except CallError as error:
         note = f"Its list of models could not be read: {error.message} Type the name of a model instead."

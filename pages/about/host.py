@@ -8,7 +8,6 @@ import streamlit as st
 from core import entry, policy
 from core.home import DataDirError
 from core.server import admin
-from core.server.admin import ActiveRun
 from core.text.display import count_noun
 from pages import addresses
 from pages.components import session
@@ -70,7 +69,7 @@ def going_on() -> None:
             st.caption(f"And {len(found) - _MOST:,} more.")
 
 
-def _row(one: ActiveRun) -> None:
+def _row(one: admin.ActiveRun) -> None:
     lab = entry.labs().get(one.lab)
     with st.container(border=True, key=f"going-{one.run}", gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -86,7 +85,7 @@ def _row(one: ActiveRun) -> None:
         st.caption(" · ".join(_words(one)))
 
 
-def _words(one: ActiveRun) -> list[str]:
+def _words(one: admin.ActiveRun) -> list[str]:
     words = ["waiting in the queue" if one.is_in_line else f"{count_noun(one.calls, 'call')} so far"]
     if one.since is not None:
         words.append(f"since {one.since:%H:%M} UTC")

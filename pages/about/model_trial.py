@@ -8,12 +8,10 @@ import streamlit as st
 from core import entry, home, policy
 from core.events import CallError, Model
 from core.models import capabilities
-from core.models.capabilities import Capabilities, unwrapped
 from core.models.endpoint import Endpoint
 from core.models.ids import is_control
 from core.models.settings import MOST_THINKING_ROOM
 from pages.components import session
-from pages.components.session import problems
 from pages.components.text import plain
 from pages.components.throttle import let_others_draw
 from pages.components.widgets import TRIED, choose, chosen_models
@@ -43,13 +41,13 @@ def section(offered: list[str]) -> None:
     try:
         model = session.catalog().get(id)
     except CallError as error:
-        problems(error)
+        session.problems(error)
         if suggested := session.catalog().suggest(id):
             st.button(f"Use {plain(suggested)}", key="use-suggested", on_click=choose, args=(suggested,))
         return
     may = may_try(id)
     _result(model, may)
-    if may and isinstance(inner := unwrapped(model), Endpoint):
+    if may and isinstance(inner := capabilities.unwrapped(model), Endpoint):
         _room(inner)
 
 
@@ -69,9 +67,9 @@ def may_try(id: str) -> bool:
 def _result(model: Model, may: bool) -> None:
     found = capabilities.saved_capabilities(model, home.home())
     if is_control(model.id):
-        found = Capabilities(model=model.id, answers=True, thinks="no")
+        found = capabilities.Capabilities(model=model.id, answers=True, thinks="no")
     if found is not None:
-        inner = unwrapped(model)
+        inner = capabilities.unwrapped(model)
         _shown(found, inner.connection.room(inner.model) if isinstance(inner, Endpoint) else 0)
     elif not may:
         st.markdown("It has not been tried here.")
@@ -108,7 +106,7 @@ def _room(model: Endpoint) -> None:
     )
 
 
-def _shown(found: Capabilities, room: int) -> None:
+def _shown(found: capabilities.Capabilities, room: int) -> None:
     if is_control(found.model):
         st.markdown("A robot: it answers only the questions of its lab, at no cost.")
         return

@@ -12,11 +12,9 @@ from core.events import CallError
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
 from core.models import capabilities, local
-from core.models.capabilities import Capabilities
 from core.models.catalog import ModelInfo
 from core.models.download import HubModel, downloadable
 from core.models.ids import is_control
-from core.optional import OptionalPart
 from core.sandbox import sandbox
 from core.store import run_list
 from core.store.store import StoreError
@@ -24,7 +22,6 @@ from core.text.display import count_noun
 from pages import addresses
 from pages.about import connect, model_trial
 from pages.components import downloads, reader_accuracy, session
-from pages.components.session import reported
 from pages.components.tables import button
 from pages.components.text import plain
 from pages.components.widgets import choose, chosen_models
@@ -92,7 +89,7 @@ def draw_used() -> None:
         st.table(table, border="horizontal", hide_index=True, alt="Robots")
 
 
-def _standing(id: str, found: Capabilities | None, about: Mapping[str, str]) -> str:
+def _standing(id: str, found: capabilities.Capabilities | None, about: Mapping[str, str]) -> str:
     """Return a line with the result of trying the model, or else what it is."""
     if found is None:
         return about.get(id, "")
@@ -166,7 +163,7 @@ def _take(lab: Lab, spec: Spec, model: str) -> None:
         st.switch_page(addresses.CASE, query_params={"run": run_id})
 
 
-def part_row(part: OptionalPart) -> None:
+def part_row(part: optional.OptionalPart) -> None:
     """Draw an optional part of the app: a button to install it, or the progress."""
     size = f"about {part.size_bytes / 1e6:.0f} MB"
     about = f"**{plain(part.title)}** · {size}  \n:small[:gray[{plain(part.about)}]]"
@@ -207,7 +204,7 @@ def own_file() -> None:
     path = st.text_input("Path of a GGUF file", key="gguf", placeholder="~/models/my-model.gguf")
     if path.strip():
         file = Path(path.strip()).expanduser()
-        with reported(CallError):
+        with session.reported(CallError):
             local.context(file)
             st.markdown("Use it on any page by this name:")
             st.code(local.file_id(file), language=None)

@@ -22,7 +22,6 @@ from core.text.display import count_noun
 from core.transcript import Call, Transcript
 from pages import addresses
 from pages.components import lab_page, session, widgets
-from pages.components.session import problems, reported
 from pages.components.tables import table
 from pages.components.text import plain
 from pages.components.throttle import waits
@@ -82,7 +81,7 @@ def _told(fork: Fork, spec: Spec | None) -> bool:
         with waits("Counting the calls that depend on it …"):
             plan = _planned(fork, spec, session.run(fork.run).file().st_size)
     except (ExplainError, ValueError) as error:
-        problems(error)
+        session.problems(error)
         return False
     if not plan.applies:
         st.warning(
@@ -124,7 +123,7 @@ def _price(plan: ForkPlan) -> str:
 
 
 def _begin(fork: Fork, spec: Spec | None, case: str) -> None:
-    with reported(ExplainError):
+    with session.reported(ExplainError):
         run = session.runs().fork(fork, session.catalog().get, spec)
         named = {"runs": f"{fork.run},{run}", **({"case": case} if case else {})}
         st.switch_page(addresses.SIDE, query_params=named)
@@ -172,7 +171,7 @@ def _form(lab: Lab, run_id: str, state: Transcript) -> None:
         spec = lab.spec.model_validate(state.started.spec)
         going = new_predictions(lab, spec, run_id, (), chosen)
     except ValueError as error:
-        problems(error)
+        session.problems(error)
         return
     calls = [call for call in state.calls.values() if call.asked.role == ROLE]
     again = [
@@ -186,7 +185,7 @@ def _form(lab: Lab, run_id: str, state: Transcript) -> None:
     for one in prerequisites_of(lab, going.spec).values():
         st.caption(plain(_test(one)))
     if st.button("Predict again", type="primary", key="predictor-begin"):
-        with reported(ExplainError, ValueError):
+        with session.reported(ExplainError, ValueError):
             st.query_params["run"] = session.runs().repredict(run_id, chosen, session.catalog().get)
             st.rerun()
 

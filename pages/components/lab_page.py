@@ -5,7 +5,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -50,19 +50,6 @@ def folded(title: str, icon: str, key: str, text: str, lines: Iterable[str] = ()
     """Draw a text that unfolds on a click, with a list below it."""
     with st.expander(title, icon=f":material/{icon}:", key=key):
         st.markdown("\n\n".join(filter(None, (text, "\n".join(f"- {line}" for line in lines)))))
-
-
-def draw(lab: Lab) -> None:
-    """Draw the lab's question, its figures, and its prompts."""
-    st.header(lab.title, anchor=False)
-    st.markdown(f"{plain(lab.question)}\n\n{lab.about}")
-    for metric in lab.metrics:
-        st.markdown(f"**{plain(metric.title)}**: {plain(metric.help)}")
-    st.subheader(f"Prompts of {lab.title}", anchor=False)
-    if lab.templates is not None:
-        prompts(lab.templates, f"{lab.name}-template")
-    else:
-        _listed(lab)
 
 
 def prompts(folder: Path, key: str, **more: Any) -> None:
@@ -110,47 +97,6 @@ def case_label(progress: CaseProgress) -> str:
     """
     title = " ".join(progress.title.split())
     return f"{progress.number} · {title[:80]}{'…' if len(title) > 80 else ''}"
-
-
-def choose(transcript: Transcript) -> str:
-    """Let the reader choose a case."""
-    names = {case: case_label(progress) for case, progress in transcript.in_order.items()}
-    if not names:
-        return ""
-    known = st.query_params.get("case", "")
-    key = f"chosen-case-{transcript.started.run if transcript.started else ''}"
-    # The address says which case is shown, whether it was chosen here, in the table, or by a link.
-    st.session_state[key] = known if known in names else next(iter(names))
-
-    def chosen() -> None:
-        st.query_params["case"] = st.session_state[key]
-
-    return str(choose_named("Case", names, key, on_change=chosen))
-
-
-def case_table(transcript: Transcript, run_id: str) -> None:
-    """Draw a table of all cases; a click on one shows it above."""
-    cases = transcript.in_order
-    rows: list[dict[str, Any]] = [
-        {
-            "": progress.number,
-            "About": progress.title,
-            "Outcome": (progress.result or {}).get("outcome_repaired", "not reached"),
-            "Counted": f"{progress.result['counted']} of {progress.result['trials']}" if progress.result else "",
-            "Verdict": str((progress.result or {}).get("verdict") or "").replace("*", ""),
-            "Explanation": (progress.result or {}).get("explanation") or "",
-            "With the original parser": (progress.result or {}).get("outcome_paper") or "",
-        }
-        for progress in cases.values()
-    ]
-
-    st.caption("Select a case to see it whole, above.")
-    key, columns = f"cases-{run_id}", {"About": st.column_config.TextColumn(width="medium")}
-    about = "Table of the run's cases with their outcomes"
-    table(pd.DataFrame(rows), key, about, column_config=columns, **opens(list(cases), key))
-
-
-Offer = Literal["question", "input", "draw"]
 
 
 class NextRun(NamedTuple):
@@ -368,11 +314,11 @@ class LabPage:
         ]
         return [str(getattr(spec, "title", "")) or ", ".join(words) or model, short(model)]
 
-    def offers(self, view: Any) -> Sequence[Offer]:
-        """Return what the owner of a finished run may do with this case in a field drawn by `extra_panel`, in a
-        container whose key is `act-` and that name.
+    def may_ask(self, view: Any) -> bool:
+        """Whether the owner of a finished run may ask about this case in a field drawn by `extra_panel`, in a container
+        with the key `act-question`.
         """
-        return ()
+        return False
 
     def replacement(self, view: Any, active: bool) -> bool:
         """Draw a replacement for a case that may not be shown yet, and return whether it did."""
@@ -383,11 +329,39 @@ class LabPage:
 
     def choose(self, transcript: Transcript) -> str:
         """Let the reader choose one of several cases, and return its id."""
-        return choose(transcript)
+        names = {case: case_label(progress) for case, progress in transcript.in_order.items()}
+        if not names:
+            return ""
+        known = st.query_params.get("case", "")
+        key = f"chosen-case-{transcript.started.run if transcript.started else ''}"
+        # The address says which case is shown, whether it was chosen here, in the table, or by a link.
+        st.session_state[key] = known if known in names else next(iter(names))
+
+        def chosen() -> None:
+            st.query_params["case"] = st.session_state[key]
+
+        return str(choose_named("Case", names, key, on_change=chosen))
 
     def run_table(self, transcript: Transcript, run_id: str) -> None:
-        """Draw what only a run of several cases has."""
-        case_table(transcript, run_id)
+        """Draw what only a run of several cases has: a table of all of them, in which a click on one shows it above."""
+        rows: list[dict[str, Any]] = []
+        for progress in transcript.in_order.values():
+            result = progress.result or {}
+            rows.append(
+                {
+                    "": progress.number,
+                    "About": progress.title,
+                    "Outcome": result.get("outcome_repaired", "not reached"),
+                    "Counted": f"{result['counted']} of {result['trials']}" if result else "",
+                    "Verdict": str(result.get("verdict") or "").replace("*", ""),
+                    "Explanation": result.get("explanation") or "",
+                    "With the original parser": result.get("outcome_paper") or "",
+                }
+            )
+        st.caption("Select a case to see it whole, above.")
+        key, columns = f"cases-{run_id}", {"About": st.column_config.TextColumn(width="medium")}
+        about = "Table of the run's cases with their outcomes"
+        table(pd.DataFrame(rows), key, about, column_config=columns, **opens(list(transcript.in_order), key))
 
     def further_baselines(self, transcript: Transcript, run_id: str) -> None:
         """Draw, below the figures of a run that is over, what else predicts its answers."""
@@ -442,9 +416,19 @@ class LabPage:
         """Draw what the front page offers of the lab below the game."""
 
     def methods(self) -> None:
-        """Draw the lab's section of the Methods page."""
-        if not self.lab.hidden:
-            draw(self.lab)
+        """Draw the lab's section of the Methods page: its question, its figures, and its prompts."""
+        lab = self.lab
+        if lab.hidden:
+            return
+        st.header(lab.title, anchor=False)
+        st.markdown(f"{plain(lab.question)}\n\n{lab.about}")
+        for metric in lab.metrics:
+            st.markdown(f"**{plain(metric.title)}**: {plain(metric.help)}")
+        st.subheader(f"Prompts of {lab.title}", anchor=False)
+        if lab.templates is not None:
+            prompts(lab.templates, f"{lab.name}-template")
+        else:
+            _listed(lab)
 
 
 @st.cache_data(max_entries=16, ttl=30, show_spinner=False)

@@ -17,14 +17,12 @@ from core.runs import labels
 from core.runs.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label, Scheme, SchemeError
 from core.server.quotas import QuotaExceededError
 from core.store import audits
-from core.store.audits import Judge
 from core.store.filters import label_facet
 from core.store.listing import RowPlace, Selection
 from core.store.store import Store, StoreError
 from core.transcript import Transcript, name_of
 from pages import addresses
 from pages.components import lab_page, reader_accuracy, session
-from pages.components.session import reported
 from pages.components.text import plain, shortened
 from pages.components.widgets import choose_named, short
 
@@ -93,7 +91,7 @@ def labellers() -> list[Labeller]:
     return sorted(found, key=lambda one: not one.is_own)
 
 
-def judge_title(judge: Judge) -> str:
+def judge_title(judge: audits.Judge) -> str:
     """Return the name of a judge model, with a warning if it did not pass its test."""
     warning = f", which {judge.warning}" if judge.passed is False else f", {judge.warning}" if judge.warning else ""
     return f"judge {short(judge.model)}{warning}: {shortened(judge.question, 60)}"
@@ -118,7 +116,7 @@ def draw_own(run_id: str, case: str) -> None:
 
 def _label(run_id: str, case: str, scheme: Scheme, label: str) -> None:
     run = session.run(run_id)
-    with reported(QuotaExceededError):
+    with session.reported(QuotaExceededError):
         run.label(case, "", run.label_of(case, "").labelled(scheme.name, label, scheme.several))
 
 
@@ -354,7 +352,7 @@ class _Labelling:
     def _keep(self, change: Callable[[Label], Label]) -> None:
         # Keeps what was said in the meantime with keys on the stage.
         run = self.visit.run(self.run_id)
-        with reported(QuotaExceededError):
+        with session.reported(QuotaExceededError):
             run.label(self.case, self.trial, change(run.label_of(self.case, self.trial)))
 
     def _labelled_right(self, one: Judgement) -> None:
@@ -379,11 +377,6 @@ class _Labelling:
 def of_cards(lab: Lab) -> list[tuple[str, str, str, str]]:
     """Return what can be judged about a trial with keys on the stage: name, title, the good word and the bad one."""
     return [(one.name, one.title, one.good, one.bad) for one in lab.listing.judgements if not one.whole]
-
-
-def said_of_cards(run_id: str, case: str) -> dict[str, dict[str, str]]:
-    """Return the visitor's verdicts so far on the trials of a case, by trial."""
-    return {trial: verdicts for (of, trial), verdicts in own(run_id).items() if of == case}
 
 
 def own(run_id: str) -> dict[tuple[str, str], dict[str, str]]:

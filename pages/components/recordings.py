@@ -19,7 +19,6 @@ from core.report.game import pack
 from core.report.standalone_html import FIRST
 from core.report.viewer_assets import style as viewer_style
 from core.runs import bundle
-from core.runs.bundle import BundleError
 from core.runs.library import EXAMPLE_STUDY, Recording, list_recordings
 from core.transcript import Transcript
 from pages import addresses
@@ -70,7 +69,8 @@ def links(lab: Lab) -> None:
     packs = [one for path in pack.shipped_packs() if (one := pack.load_pack(path.stem)).kind == lab.path]
     packs.sort(key=lambda one: one.name != FIRST)
     if packs:
-        named = " · ".join(f"[{plain(one.title)}](/play?pack={one.name}){_for_a_class(one.name)}" for one in packs)
+        class_of = " ([for a class](/wall?pack={}))" if session.visitor().takes_part else ""
+        named = " · ".join(f"[{plain(one.title)}](/play?pack={one.name}){class_of.format(one.name)}" for one in packs)
         with st.container(key=f"games-{lab.path}"):
             st.markdown(f":gray[Play it as a game:] {named}")
 
@@ -78,17 +78,7 @@ def links(lab: Lab) -> None:
 def to_a_class(words: str = "Present to a class", **cards: str) -> None:
     """Draw the link to a room with the cards of a `run` or of a `pack`, for those who may open one."""
     if session.visitor().takes_part:
-        st.link_button(
-            words,
-            f"/wall?{urlencode(cards)}",
-            icon=":material/groups:",
-            type="tertiary",
-        )
-
-
-def _for_a_class(pack: str) -> str:
-    """A link to a room with cards of that pack."""
-    return f" ([for a class](/wall?pack={pack}))" if session.visitor().takes_part else ""
+        st.link_button(words, f"/wall?{urlencode(cards)}", icon=":material/groups:", type="tertiary")
 
 
 def lab_of(one: Recording) -> Lab:
@@ -244,7 +234,7 @@ def upload() -> None:
             taken = bundle.import_file(file, file.name, folders, sender)
         with waits("Scoring them again from their raw answers …"):
             scored = entry.score_again(taken)
-    except BundleError as refused:
+    except bundle.BundleError as refused:
         st.error(plain(str(refused)), title="Nothing was imported", icon=":material/error:")
         return
     entry.keeper().wake()

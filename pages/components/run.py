@@ -10,7 +10,6 @@ from streamlit.delta_generator import DeltaGenerator
 from core import entry, policy
 from core.journal import Fault, JournalInUseError
 from core.report import methods, standalone_html
-from core.report.standalone_html import Chosen
 from core.runs.engine import UserInput
 from core.runs.labels import Kept
 from core.runs.library import RunNotFoundError
@@ -48,7 +47,7 @@ def page_of_cases(title: str, places: Sequence[RowPlace], of: int) -> None:
     visit = session.runs()
 
     def made() -> bytes:
-        found: dict[RowPlace, Chosen] = {}
+        found: dict[RowPlace, standalone_html.Chosen] = {}
         for run in dict.fromkeys(at.run for at in places):
             # A run may have been deleted in the meantime; the page says how many cases there are.
             with suppress(RunNotFoundError):
@@ -60,7 +59,7 @@ def page_of_cases(title: str, places: Sequence[RowPlace], of: int) -> None:
     _page("Download as a page", made, "cases", about)
 
 
-def cases_of(visit: RunAccess, run_id: str) -> list[Chosen]:
+def cases_of(visit: RunAccess, run_id: str) -> list[standalone_html.Chosen]:
     """Return the run's cases, as far as the visitor may see them. Raises RunNotFoundError and AccessDeniedError."""
     state = transcript(visit.run(run_id).events())
     lab = entry.labs()[state.started.lab] if state.started else None

@@ -169,7 +169,8 @@ class Shown:
         elif self.state.started and not self.is_sealed:
             # For every answer, where it is shown.
             yield Action(name="fork")
-            yield from (Action(name=name) for name in self.lab_page.offers(self.view) if owns)
+            if owns and self.lab_page.may_ask(self.view):
+                yield Action(name="question")
 
 
 def follow_sealed(run: str, case: str) -> Follow:
@@ -345,7 +346,7 @@ def on_stage(shown: Shown, cases: CaseList | None = None) -> None:
     mode: Mode = "guess" if reader and shown.is_sealed else "tell" if st.query_params.get("present") else "read"
     staging = Staging(st.query_params.get("trial", ""), screen_number(), reader=reader)
     if session.visitor().takes_part and not (shown.is_sealed or shown.active):
-        judged = labels.said_of_cards(shown.run, shown.case)
+        judged = {trial: said for (case, trial), said in labels.own(shown.run).items() if case == shown.case}
         staging = replace(staging, judgements=labels.of_cards(shown.lab), judged=judged)
     if cases is not None:
         staging = replace(staging, steps=True, listed=cases.listed, here=cases.here)

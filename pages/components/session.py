@@ -312,7 +312,7 @@ def _count(keeper: IndexWatcher, may_stop: bool) -> None:
         line, stop = st.empty(), st.empty()
         is_offered = not may_stop
         while not keeper.looked.wait(COUNTED):
-            done, of = keeper.progress
+            done, of = keeper.index.progress
             if not of:
                 continue
             line.caption(f"{done:,} of {of:,} runs")
@@ -320,14 +320,14 @@ def _count(keeper: IndexWatcher, may_stop: bool) -> None:
                 is_offered = True
                 help = "The others are read when you ask for it, or when the app starts again."
                 with stop:
-                    button("Stop, and show these", "stop", "stop-index", keeper.stop, type="secondary", help=help)
+                    button("Stop, and show these", "stop", "stop-index", keeper.index.stop, type="secondary", help=help)
         line.empty()
         stop.empty()
 
 
 def _offer_rest(keeper: IndexWatcher, may_read: bool) -> None:
     """Say how many journals are missing because somebody stopped the reading, and offer to read them."""
-    if not (left := keeper.postponed):
+    if not (left := keeper.index.postponed):
         return
     with st.container(horizontal=True, vertical_alignment="center", key="index-rest"):
         st.caption(f"{count_noun(left, 'journal')} not read yet: their runs are in no list, figure or file.")

@@ -21,7 +21,6 @@ from core.text.display import count_noun
 from core.transcript import Transcript
 from pages import addresses
 from pages.components import lab_page, session, widgets
-from pages.components.session import reported
 from pages.components.text import part_markdown, plain
 
 # The outcome of a test as a mark, with the same colour and icon per state in every lab; and strips of marks.
@@ -342,7 +341,7 @@ def begin(lab: Lab, specs: Iterable[Spec], *there: str) -> None:
     """Start a run for each specification and show them side by side, after the runs `there`. If one of them cannot
     begin, or cannot be made, no run begins and the reason is shown.
     """
-    with reported(ExplainError, ValueError):
+    with session.reported(ExplainError, ValueError):
         all_specs = list(specs)
         for spec in all_specs:
             lab.check(spec)

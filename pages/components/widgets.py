@@ -332,24 +332,15 @@ def _add(key: str, prefix: str, takes_logs: bool) -> None:
                 st.session_state[f"{key}-refused"] = str(error)
 
     session.takes_files()
+    tables = [suffix.removeprefix(".") for suffix in own.KINDS]
+    uploads = [("file", "CSV, JSONL or Parquet, a row an item", tables, own.LARGEST // files.MB)]
+    if takes_logs:
+        words = "Or answers with reasons, from a log of Inspect (.eval, .json) or lm-eval (samples_….jsonl)"
+        uploads.append(("log", words, ["eval", "json", "jsonl"], session.FILE_MB))
     with st.popover("A file of your own", icon=":material/upload_file:", key=f"{key}-add"):
-        st.file_uploader(
-            "CSV, JSONL or Parquet, a row an item",
-            type=[suffix.removeprefix(".") for suffix in own.KINDS],
-            max_upload_size=min(session.FILE_MB, own.LARGEST // files.MB),
-            key=f"{key}-file",
-            on_change=take,
-            args=["file"],
-        )
-        if takes_logs:
-            st.file_uploader(
-                "Or answers with reasons, from a log of Inspect (.eval, .json) or lm-eval (samples_….jsonl)",
-                type=["eval", "json", "jsonl"],
-                max_upload_size=session.FILE_MB,
-                key=f"{key}-log",
-                on_change=take,
-                args=["log"],
-            )
+        for kind, words, suffixes, most in uploads:
+            options: dict[str, Any] = {"key": f"{key}-{kind}", "on_change": take, "args": [kind]}
+            st.file_uploader(words, type=suffixes, max_upload_size=min(session.FILE_MB, most), **options)
         st.caption(
             "It is kept in `$EXPLAIN_HOME/datasets`. Nothing in it leaves this machine, except what models are asked."
         )

@@ -124,9 +124,10 @@ def robots() -> bool:
     return st.query_params.get("robots") == "1"
 
 
-def show_robots(wanted: bool) -> None:
-    """Show or hide robots among language models."""
-    update(robots=["1"] if wanted else [])
+def robots_too(number: str, key: str, help: str) -> None:
+    """Draw the switch that counts robots, of which there is that number, among language models."""
+    options = bound(key, robots(), lambda wanted: update(robots=["1"] if wanted else []))
+    st.toggle(f"Robots too ({number})", help=help, **options)
 
 
 def open_at(place: RowPlace | None) -> None:

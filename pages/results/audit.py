@@ -18,7 +18,6 @@ from core.store.listing import RowPlace
 from core.store.store import Store
 from core.text.display import directed
 from pages.components import lab_page, reader_accuracy, session
-from pages.components.session import reported
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
 from pages.results import address, facets, lists
@@ -85,7 +84,7 @@ def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
         if st.button("Draw a sample", type="primary", icon=":material/casino:", key="audit-draw"):
             id = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{random.randrange(16**4):04x}"
             drawn = audits.draw_sample(readings, judged.name, int(size), random.randrange(2**32), id)
-            with reported(QuotaExceededError):
+            with session.reported(QuotaExceededError):
                 with waits("Saving the sample …"):
                     for place, one in drawn.items():
                         _keep(place, one)
@@ -132,7 +131,7 @@ def _judge(store: Store, lab: Lab, judged: Judgement, audit: AuditDraw) -> None:
 
 def _say(lab: Lab, drawn: AuditEntry, word: str) -> None:
     said = drawn.entry.model_copy(update={"said": word[:LONGEST_TAG]})
-    with reported(QuotaExceededError):
+    with session.reported(QuotaExceededError):
         _keep(drawn.place, said)
         st.session_state["audit-last"] = (lab.name, drawn.place, said)
 

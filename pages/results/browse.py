@@ -21,7 +21,6 @@ from pages.components.text import plain
 from pages.components.throttle import PACE
 from pages.components.widgets import choose_named
 from pages.results import address, example, facets, gallery, groups_list, judge, lists, meaning
-from pages.results.example import EXAMPLE
 
 # Import and export, beside the lists.
 
@@ -192,7 +191,7 @@ def _results(looked: Selection, now: example.State, seen: int) -> None:
         st.caption("Only hidden runs.")
     if wanted.recordings and not example.is_example(wanted):
         st.caption(recordings.about_all())
-    if not wanted.is_everything and wanted != EXAMPLE:
+    if not wanted.is_everything and wanted != example.EXAMPLE:
         st.markdown(plain(facets.filter_line(wanted)))
     if address.shown_list() == "pictures":
         gallery.draw(looked)
@@ -228,7 +227,7 @@ def main() -> None:
     looked = lists.selection(keeper.store, address.wanted())
     now = example.state(looked)
     if now == "open" and looked.filter == Filter():
-        looked = looked.by(EXAMPLE)
+        looked = looked.by(example.EXAMPLE)
     wanted = looked.filter
     run.deleted()
     if wanted == Filter() and now == "away":

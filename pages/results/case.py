@@ -11,7 +11,6 @@ from core import entry, home
 from core.events import Event, Scored
 from core.labs.base.lab import Lab
 from core.report import evidence
-from core.report.evidence import CallEvidence, cases_of, scene_for
 from core.report.scenes import item_title, of_case, story
 from core.runs import verify
 from core.runs.library import RunNotFoundError, RunSealedError
@@ -23,7 +22,6 @@ from core.transcript import Call, Transcript, name_of, transcript
 from pages import addresses
 from pages.components import fork, lab_page, labels, reader_accuracy, recordings, run_view, session
 from pages.components.run import actions, damage, go_on, link, named_in_address, size, title
-from pages.components.session import reported
 from pages.components.tables import as_csv
 from pages.components.text import plain
 from pages.components.throttle import PACE, waits
@@ -37,7 +35,7 @@ LONG = 2_000
 """Characters beyond which a text, such as worked examples, gets its own scroll bar."""
 
 
-def inspector(call: Call, behind: CallEvidence) -> None:
+def inspector(call: Call, behind: evidence.CallEvidence) -> None:
     """Draw one call; `behind` is its evidence."""
     asked = call.asked
     # A button, because a link to the page it is on would not change the address.
@@ -117,30 +115,20 @@ def step_through(run_id: str, lab: Lab) -> None:
     _scene(lab, [event for one in steps[:step] for event in one])
 
 
+def _steps(lab: Lab, run_id: str) -> list[list[Event]]:
+    """Return what a replay shows, step by step, of the case that the address names, or of the first."""
+    case = st.query_params.get("case") or session.run(run_id).case("").only
+    return _story(lab.name, run_id, case, size(run_id))
+
+
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _story(lab: str, run_id: str, case: str, size: int) -> list[list[Event]]:
-    declared = entry.labs()[lab]
+    """Return the steps; cached, because a replay needs them four times a second."""
+    declared, events = entry.labs()[lab], session.run(run_id).events()
+    if transcript(events).planned > 1:
+        events = [event for event in events if _belongs(event, case)]
     order = [name_of(record) for record in declared.records if record not in declared.supporting_records]
-    return story(_events(run_id, case, size), order)
-
-
-def _steps(lab: Lab, run_id: str) -> list[list[Event]]:
-    """Return what a replay shows, step by step."""
-    return _story(lab.name, run_id, _case(run_id), size(run_id))
-
-
-def _case(run_id: str) -> str:
-    """Return the case to replay: the one that the address names, or the first."""
-    return st.query_params.get("case") or session.run(run_id).case("").only
-
-
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _events(run_id: str, case: str, size: int) -> list[Event]:
-    """Return the events to replay; cached, because a replay needs them four times a second."""
-    events = session.run(run_id).events()
-    if transcript(events).planned < 2:
-        return events
-    return [event for event in events if _belongs(event, case)]
+    return story(events, order)
 
 
 def _belongs(event: Event, case: str) -> bool:
@@ -202,7 +190,7 @@ def main(run_id: str) -> None:
         return
     if (replayed := st.query_params.get("replay")) and state.asked:
         with waits("Reading the journal …"):
-            _events(run_id, _case(run_id), size(run_id))
+            _steps(lab, run_id)
         if replayed == "step":
             step_through(run_id, lab)
         else:
@@ -234,7 +222,7 @@ def _read_again(run_id: str, state: Transcript) -> None:
         key="reread",
         help="With this version's parser: a new run from the same raw answers. No model is asked.",
     ):
-        with reported(QuotaExceededError):
+        with session.reported(QuotaExceededError):
             st.query_params["run"] = entry.reread(run_id, session.runs())
             st.rerun()
 
@@ -288,14 +276,14 @@ def draw_sealed(run_id: str) -> None:
     """Draw a run that is sealed for the visitor: each card is revealed once it is guessed, the end after the last guess
     or when the run is revealed to all. Raises RunNotFoundError.
     """
-    cases = cases_of(session.runs(), run_id)
+    cases = evidence.cases_of(session.runs(), run_id)
     case = st.query_params.get("case", "")
     if len(cases) > 1:
         names = list(cases)
         numbered = {one: f"{number}. {title}" for number, (one, title) in enumerate(cases.items(), start=1)}
         index = names.index(case) if case in cases else 0
         case = st.query_params["case"] = choose_named("Case", numbered, "sealed-case", is_named=True, index=index)
-    scene = scene_for(session.runs(), entry.labs(), run_id, case)
+    scene = evidence.scene_for(session.runs(), entry.labs(), run_id, case)
     st.caption(
         ":material/lock: This run is sealed. Guess first: you see each answer after your guess, and your first guess "
         "counts. The result comes at the end."

@@ -28,7 +28,6 @@ from pages.components.text import plain, shortened
 from pages.components.throttle import waits
 from pages.components.widgets import choose_named, short
 from pages.results import address, example, facets, lists
-from pages.results.example import EXAMPLE
 from pages.results.facets import words
 
 WAYS = {
@@ -319,9 +318,9 @@ def main() -> None:
     query = {name: values for name, values in address.read().items() if name not in listing.RowPlace._fields}
     now = example.state(looked)
     if now == "open" and looked.filter == Filter() and not {"of", "runs"} & query.keys():
-        looked = looked.by(EXAMPLE)
+        looked = looked.by(example.EXAMPLE)
         # It has only one model, which explains in several ways.
-        query = {"by": ["how"], **query, **EXAMPLE.query()}
+        query = {"by": ["how"], **query, **example.EXAMPLE.query()}
     example.draw(looked, now)
     try:
         by, subjects = comparing.subjects(store, query)

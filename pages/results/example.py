@@ -11,6 +11,7 @@ from core.store.filters import Filter
 from core.store.listing import Selection
 from pages import addresses
 from pages.components import session
+from pages.components.tables import button
 
 EXAMPLE = Filter(chosen={"study": (EXAMPLE_STUDY,)}, recordings=True)
 """The runs of the example study."""
@@ -44,8 +45,7 @@ def draw(looked: Selection, now: State) -> None:
             st.markdown(f":material/school: **Example study.** {ABOUT}")
         if now != "over" and session.visitor().takes_part:
             label, icon = ("Put it away", "archive") if now == "open" else ("Bring back the example study", "school")
-            args = (looked, now == "open")
-            st.button(label, icon=f":material/{icon}:", type="tertiary", key="put-example", on_click=_put, args=args)
+            button(label, icon, "put-example", _put, looked, now == "open")
 
 
 def link(looked: Selection) -> None:

@@ -15,7 +15,6 @@ from core.charts.marks import EXTRA
 from core.datasets.own import without_folder
 from core.store import listing
 from core.store.filters import KIND, LABEL, TITLES, Filter, Range
-from core.store.listing import Selection
 from pages.components import lab_page, labels, reader_accuracy
 from pages.components.tables import button
 from pages.components.text import plain, shortened
@@ -29,7 +28,7 @@ FEW = 6
 """Up to this many values of a facet are shown as buttons, more as a list."""
 
 
-def draw(looked: Selection) -> None:
+def draw(looked: listing.Selection) -> None:
     """Draw all filters; each choice changes the address."""
     wanted = looked.filter
     _search(wanted)
@@ -116,7 +115,7 @@ def _title(name: str) -> str:
     return name.removeprefix(EXTRA).replace("as:", "model as ")
 
 
-def _facet(looked: Selection, name: str, title: str) -> None:
+def _facet(looked: listing.Selection, name: str, title: str) -> None:
     counts, now = looked.facet(name), list(looked.filter.chosen.get(name, ()))
     counts |= {value: 0 for value in now if value not in counts}
     # One study among runs of none is a choice too.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import parse_qs
 
 import streamlit as st
@@ -29,6 +29,7 @@ from pages.results import address
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
+T = TypeVar("T")
 
 _COLUMNS = {
     "label": "group",
@@ -88,11 +89,8 @@ def draw(looked: Selection) -> None:
     with head:
         st.caption(" ".join([*said, "Updated parser. Click a mark to see what is behind it."]))
         if apart and not named_too:
-            st.toggle(
-                f"Robots too ({len(apart)})",
-                help="Robots are controls with known behaviour; they are drawn only if you choose to.",
-                **address.bound("robots-too", address.robots(), address.show_robots),
-            )
+            help = "Robots are controls with known behaviour; they are drawn only if you choose to."
+            address.robots_too(str(len(apart)), "robots-too", help)
 
 
 def _grouped_by(looked: Selection) -> str:
@@ -115,12 +113,9 @@ def without_robots(rows: DataFrame) -> DataFrame:
     return rows[~rows["model"].isin(controls)]
 
 
-def robots(frames: Sequence[DataFrame]) -> list[str]:
-    """Return the robots that `without_robots` removes from any of these frames."""
-    found = {
-        model for rows in frames for model in {*rows["model"].unique()} - {*without_robots(rows)["model"].unique()}
-    }
-    return sorted(model for model in found if isinstance(model, str))
+def robots(rows: DataFrame) -> list[str]:
+    """Return the robots that `without_robots` removes."""
+    return sorted({*rows["model"].dropna()} - {*without_robots(rows)["model"].dropna()})
 
 
 def first_table(one: Picture, rows: DataFrame) -> dict[str, DataFrame]:
@@ -151,36 +146,35 @@ class PictureData:
         asked = (looked.filter, looked.viewer, tuple(looked.stopped), self.own, self.with_robots)
         return repr((str(looked.store.path), looked.store.writer.writes, asked))
 
-    def rows(self, lab: Lab, one: Picture) -> DataFrame:
-        """Return what the picture is made of, robots included."""
-        return self.looked.of_cases(lab.name, one.of, self.own)
-
     def first(self, lab: Lab, one: Picture) -> tuple[dict[str, DataFrame], list[str]]:
         """Return the tables by choice, up to the first that has rows, and the robots among the models."""
-        return _first(lab.name, one.name, self.key, lab, one, self)
+
+        def made() -> tuple[dict[str, DataFrame], list[str]]:
+            rows = self._rows(lab, one)
+            return first_table(one, self._drawn(rows)), robots(rows)
+
+        return _kept(repr((lab.name, one.name, self.key)), made)
 
     def table(self, lab: Lab, one: Picture, choice: str) -> DataFrame:
         """Return the table of any choice."""
-        return _table(lab.name, one.name, choice, self.key, lab, one, self)
+        key = repr((lab.name, one.name, choice, self.key))
+        return _kept(key, lambda: one.table(self._drawn(self._rows(lab, one)), choice))
+
+    def _rows(self, lab: Lab, one: Picture) -> DataFrame:
+        """Return what the picture is made of, robots included."""
+        return self.looked.of_cases(lab.name, one.of, self.own)
+
+    def _drawn(self, rows: DataFrame) -> DataFrame:
+        return rows if self.with_robots else without_robots(rows)
 
 
-KEPT = 24
+KEPT = 48
 """How many pictures' tables are kept, in their first choice and in others: those of two selections."""
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
-def _first(
-    lab: str, name: str, key: str, _lab: Lab, _one: Picture, _data: PictureData
-) -> tuple[dict[str, DataFrame], list[str]]:
-    rows = _data.rows(_lab, _one)
-    return first_table(_one, rows if _data.with_robots else without_robots(rows)), robots([rows])
-
-
-@st.cache_resource(max_entries=KEPT, show_spinner=False)
-def _table(lab: str, name: str, choice: str, key: str, _lab: Lab, _one: Picture, _data: PictureData) -> DataFrame:
-    rows = _data.rows(_lab, _one)
-    table: DataFrame = _one.table(rows if _data.with_robots else without_robots(rows), choice)
-    return table
+def _kept(key: str, _make: Callable[[], T]) -> T:
+    return _make()
 
 
 @st.fragment
@@ -207,12 +201,9 @@ def picture(lab: Lab, one: Picture, tables: dict[str, DataFrame], data: PictureD
             if address.picture() != key:
                 query = {**wanted.query(), "show": ["pictures"], "picture": [key], "choice": [f"{key}:{choice}"]}
                 query |= address.grouped()
+                help = "This picture with this filter, at its own address."
                 st.page_link(
-                    addresses.BROWSE,
-                    label="Open alone",
-                    icon=":material/link:",
-                    query_params=query,
-                    help="This picture with this filter, at its own address.",
+                    addresses.BROWSE, label="Open alone", icon=":material/link:", query_params=query, help=help
                 )
         table = tables[choice] if choice in tables else data.table(lab, one, choice)
         if not len(table):

@@ -1,6 +1,6 @@
 """The rows of Browse in groups, by a facet or by meaning: how many each has, and how often explanations hold in it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 import pandas as pd
@@ -20,8 +20,6 @@ from core.text.display import count_noun
 from core.text.embed import Encoder
 from pages.about.model_trial import may_try
 from pages.components import labels, session, tables
-from pages.components.session import reported
-from pages.components.tables import as_file, button
 from pages.components.text import plain
 from pages.components.throttle import let_others_draw, waits
 from pages.components.widgets import choose_named, chosen_models
@@ -31,23 +29,24 @@ from pages.results.facets import words
 # Kinds: the rows of Browse grouped by meaning.
 
 
-def draw_kinds(looked: Selection, clustering: str, tables: Callable[[str, str, Mapping[str, str]], None]) -> None:
-    """Draw the grouping that the address names, with `tables(facet, title, names by a model)`, or the way to one."""
+def _draw_kinds(looked: Selection, clustering: str) -> None:
+    """Draw the grouping that the address names, or the way to one."""
     stored = kinds.stored(looked, clustering) if clustering else None
     if clustering and stored is None:
         st.info("This grouping is no longer in the index, or none of its rows match. Group the rows again.")
     if stored is None:
-        meaning.when_ready(looked, lambda by: _offer(looked, by))
+        if (by := meaning.when_ready(looked)) is not None:
+            _offer(looked, by)
         return
     named = kinds.titles(looked, clustering)
     st.caption(
         f"{stored.grouped:,} of {stored.rows:,} rows are like others: their questions and explanations are mutual "
         "nearest neighbours. Each kind is named by the words that set it apart. Rows in no kind are last."
     )
-    tables(kinds.facet(clustering), "Kind", named)
+    _tables(looked, kinds.facet(clustering), "Kind", named)
     with st.container(horizontal=True, vertical_alignment="center"):
         again = partial(address.update, group=[KIND])
-        button("Group the filtered rows again", "refresh", "kinds-again", again)
+        tables.button("Group the filtered rows again", "refresh", "kinds-again", again)
         if stored.grouped:
             _export(looked, clustering)
             with st.popover("Name them with a model", icon=":material/label:", type="tertiary", key="kinds-names"):
@@ -75,7 +74,7 @@ def _export(looked: Selection, clustering: str) -> None:
             "that made the sentence vectors."
         )
         for form in export.FORMATS:
-            as_file(partial(export.rows, looked, clustering), "kinds", form)
+            tables.as_file(partial(export.rows, looked, clustering), "kinds", form)
         st.caption("All rows of the grouping, on the command line:")
         st.code(f"{COMMAND} rows --kinds {clustering} -o kinds.csv", language="bash", wrap_lines=True)
 
@@ -89,7 +88,7 @@ def _names(looked: Selection, clustering: str) -> None:
     id = st.selectbox("Model", offered, key="kinds-model")
     st.caption("One call a kind, with up to six of its questions and explanations. The words stay next to the name.")
     if st.button(f"Ask it · {len(examples)} calls", type="primary", icon=":material/bolt:", key="kinds-name"):
-        with reported(CallError):
+        with session.reported(CallError):
             model = session.catalog().get(id)
 
             async def name() -> None:
@@ -116,7 +115,7 @@ def draw(looked: Selection) -> None:
     options = address.bound("group", by, lambda new: address.update(group=[new]))
     choose_named("Group by", titles, is_named=True, width=420, **options)
     if by == KIND:
-        draw_kinds(looked, facet.removeprefix(KIND), partial(_tables, looked))
+        _draw_kinds(looked, facet.removeprefix(KIND))
     else:
         _tables(looked, by, titles[by], {})
 
@@ -126,11 +125,8 @@ def _tables(looked: Selection, by: str, title: str, named: Mapping[str, str]) ->
     robots, models = (0, 0) if looked.filter.chosen.get("model") or looked.filter.runs else robots_and_models(looked)
     is_mixed = bool(robots and models)
     if is_mixed:
-        st.toggle(
-            f"Robots too ({count_noun(robots, 'row')})",
-            help="Robots are controls with known behaviour. They are no results, so they count only if you choose to.",
-            **address.bound("groups-robots", address.robots(), address.show_robots),
-        )
+        help = "Robots are controls with known behaviour. They are no results, so they count only if you choose to."
+        address.robots_too(count_noun(robots, "row"), "groups-robots", help)
     for name in present:
         if (lab := entry.labs().get(name)) is not None and lab.listing.judged is not None:
             if len(present) > 1:

@@ -16,7 +16,6 @@ from core.transcript import Transcript, transcript
 from pages import addresses
 from pages.components import labels, session, widgets
 from pages.components.run import named_in_address
-from pages.components.session import problems
 from pages.components.text import plain
 from pages.components.throttle import waits
 
@@ -46,7 +45,7 @@ def _form(looked: Selection) -> None:
     try:
         session.catalog().get(model)
     except CallError as error:
-        problems(error)
+        session.problems(error)
         return
     if (test := _counted(looked, scheme, model, question, is_test=True)) is None:
         return
@@ -112,7 +111,7 @@ def _begin(asked: ToAsk, words: str, key: str) -> None:
     try:
         run_id = session.runs().start(LAB.name, asked.spec, session.catalog().get, asked.inputs)
     except (QuotaExceededError, CallError) as error:
-        problems(error)
+        session.problems(error)
         return
     if asked.spec.is_test:
         # A test is short: its result appears here.

@@ -22,7 +22,6 @@ from core.store.store import Store
 from pages import addresses
 from pages.components import labels, run_view, session, tables
 from pages.components.lab_page import page_of
-from pages.components.labels import labellers
 from pages.components.run import actions, damage, go_on
 from pages.components.side_by_side import MOST as SIDE_BY_SIDE
 from pages.components.text import plain, shortened
@@ -92,18 +91,9 @@ def step(places: list[RowPlace], at: RowPlace) -> tuple[Ways, DeltaGenerator]:
     before = places[here - 1] if here > 0 else None
     after = places[here + 1] if 0 <= here < len(places) - 1 else (places[0] if here < 0 and places else None)
     with st.container(horizontal=True, vertical_alignment="center", key="step-through"):
-        for label, icon, place in (
-            ("Previous", ":material/arrow_upward:", before),
-            ("Next", ":material/arrow_downward:", after),
-        ):
-            st.button(
-                label,
-                icon=icon,
-                key=f"to-{label.lower()}",
-                disabled=place is None,
-                on_click=address.open_at,
-                args=(place,),
-            )
+        for label, icon, place in (("Previous", "arrow_upward", before), ("Next", "arrow_downward", after)):
+            more: dict[str, Any] = {"type": "secondary", "disabled": place is None}
+            tables.button(label, icon, f"to-{label.lower()}", address.open_at, place, **more)
         close()
         menu = st.container(width="content")
     return {"next": after, "previous": before}, menu
@@ -111,7 +101,7 @@ def step(places: list[RowPlace], at: RowPlace) -> tuple[Ways, DeltaGenerator]:
 
 def close() -> None:
     """Draw the button back to the list alone."""
-    st.button("Close", icon=":material/close:", type="tertiary", key="close", on_click=address.open_at, args=(None,))
+    tables.button("Close", "close", "close", address.open_at, None)
 
 
 def wait_for_row(listed: Sequence[ListRow]) -> None:
@@ -194,14 +184,8 @@ def _elsewhere(looked: Selection, at: RowPlace) -> None:
     st.markdown("#### The same question elsewhere", anchors=False)
     for number, row in enumerate(others.itertuples(index=False)):
         said = short(row.model or ""), words("how", row.how), words("lab", row.lab), words("outcome", row.outcome or "")
-        st.button(
-            plain(shortened(" · ".join(filter(None, said)))),
-            key=f"elsewhere-{number}",
-            type="tertiary",
-            icon=":material/arrow_forward:",
-            on_click=address.open_at,
-            args=(RowPlace(row.run, row.case),),
-        )
+        label, to = plain(shortened(" · ".join(filter(None, said)))), RowPlace(row.run, row.case)
+        tables.button(label, "arrow_forward", f"elsewhere-{number}", address.open_at, to)
     if len(others) == ELSEWHERE:
         st.caption(f"The newest {ELSEWHERE}.")
 
@@ -382,9 +366,9 @@ def cases_table(looked: Selection, found: Listed, at: RowPlace | None, line: Del
     else:
         own = pd.DataFrame(looked.extra_values(places), index=shown.index)
         shown = shown.join(own.rename(columns={name: f"{name} (your column)" for name in own if name in shown}))
-        labels = looked.own_labels(places)
-        for one in labellers():
-            values = [here.get((one.scheme, one.who), "") for here in labels]
+        own_labels = looked.own_labels(places)
+        for one in labels.labellers():
+            values = [here.get((one.scheme, one.who), "") for here in own_labels]
             if any(values) and one.title not in shown:
                 shown[one.title] = values
         shown = choose_columns(shown, line)

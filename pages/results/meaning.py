@@ -1,6 +1,5 @@
 """Browse by meaning: sentence vectors made in the background, rows like a text or a row."""
 
-from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -23,18 +22,17 @@ def encoder() -> embed.Encoder | None:
         return None
 
 
-def when_ready(looked: Selection, then: Callable[[embed.Encoder], None]) -> None:
-    """Call `then` once all texts of the selected rows have vectors; until then show how far they are, and draw the page
-    again at the end.
+def when_ready(looked: Selection) -> embed.Encoder | None:
+    """Return the encoder once all texts of the selected rows have vectors; until then show how far they are, and draw
+    the page again at the end.
     """
     if (by := encoder()) is None:
-        return
+        return None
     rows = vectors.texts(looked)
     wanted = vectors.all_texts(rows)
     left = vectors.missing(looked.store, by.name, wanted)
     if not left:
-        then(by)
-        return
+        return by
     maker = entry.vector_maker()
     if maker.problem:
         st.error(plain(maker.problem), title="Vectors are missing", icon=":material/error:")
@@ -44,7 +42,7 @@ def when_ready(looked: Selection, then: Callable[[embed.Encoder], None]) -> None
         )
         words = f"Compute {len(left):,} vectors"
         button(words, "play_arrow", "make-vectors", maker.want, looked.store, left, type="primary")
-        return
+        return None
 
     @st.fragment(run_every=1.0)
     def watch() -> None:
@@ -55,6 +53,7 @@ def when_ready(looked: Selection, then: Callable[[embed.Encoder], None]) -> None
         st.button("Stop", icon=":material/stop:", key="stop-vectors", on_click=maker.stop)
 
     watch()
+    return None
 
 
 def like(looked: Selection) -> None:
@@ -73,7 +72,7 @@ def like(looked: Selection) -> None:
             max_chars=300,
             **address.bound("like", now, lambda text: address.open_list(like=[text.strip()] if text.strip() else ())),
         )
-    when_ready(looked, lambda _: None)
+    when_ready(looked)
 
 
 def more_like(at: RowPlace) -> None:

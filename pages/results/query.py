@@ -5,14 +5,11 @@ import streamlit as st
 from core.charts import forest as rows_of
 from core.store import sql
 from core.store.listing import Selection
-from core.store.sql import QueryResult
 from core.store.store import QueryRefusedError
 from pages.components import session, tables
-from pages.components.tables import PLAIN
 from pages.components.text import plain
 from pages.components.throttle import waits
 from pages.results import example
-from pages.results.example import EXAMPLE
 
 LONGEST_LINK = 6_000
 """Longest query in an address, in characters; browsers and proxies cut longer ones."""
@@ -29,7 +26,7 @@ keeper = session.open_index()
 looked = Selection(keeper.store, viewer=viewer)
 now = example.state(looked)
 opens = now == "open"
-example.draw(looked.by(EXAMPLE) if opens else looked, now)
+example.draw(looked.by(example.EXAMPLE) if opens else looked, now)
 
 
 def fill_in_query(query: str) -> None:
@@ -49,7 +46,7 @@ def schema() -> None:
         tables.table(rows, "columns", f"Columns of the table {name}, their types and what they hold")
 
 
-def last_query() -> tuple[str, QueryResult | QueryRefusedError] | None:
+def last_query() -> tuple[str, sql.QueryResult | QueryRefusedError] | None:
     """Run the query if requested. Returns the session's last query and its result; None if there was none."""
     query = st.session_state.get("sql", "").strip()
     if st.session_state.pop("ask", False) and query:
@@ -66,7 +63,7 @@ def last_query() -> tuple[str, QueryResult | QueryRefusedError] | None:
     return st.session_state.get("found")
 
 
-def show(query: str, found: QueryResult | QueryRefusedError) -> None:
+def show(query: str, found: sql.QueryResult | QueryRefusedError) -> None:
     """Show a result, or why there is none."""
     if isinstance(found, QueryRefusedError):
         st.error("Nothing was changed by it.", icon=":material/error:", title="The query has no result")
@@ -83,7 +80,7 @@ def show(query: str, found: QueryResult | QueryRefusedError) -> None:
             for kind in ("csv", "parquet", "jsonl"):
                 tables.as_file(frame, "query", kind)
         if (figure := rows_of.picture(frame)) is not None:
-            st.plotly_chart(figure, key="picture", config=PLAIN, alt="Picture of two columns of the result")
+            st.plotly_chart(figure, key="picture", config=tables.PLAIN, alt="Picture of two columns of the result")
     if len(query) > LONGEST_LINK:
         st.caption(f"The query is longer than {LONGEST_LINK:,} characters, so the address does not contain it.")
     else:

@@ -15,7 +15,6 @@ from core.package_data import COMMAND
 from core.runs import annotation_sets
 from core.runs.annotation_sets import Annotator, LiveSet
 from core.studies import annotation
-from core.studies.annotation import ShownPage
 from core.text.display import count_noun
 from pages import addresses
 from pages.components import session
@@ -161,7 +160,7 @@ def _pages(live: LiveSet, task: AnnotationTask, person: Annotator) -> None:
     _page(live, task, person, page, shown[page])
 
 
-def _page(live: LiveSet, task: AnnotationTask, person: Annotator, id: str, page: ShownPage) -> None:
+def _page(live: LiveSet, task: AnnotationTask, person: Annotator, id: str, page: annotation.ShownPage) -> None:
     words: dict[int, str] = {}
     with st.form(f"annotate-{id}", border=True):
         _show(page.shown)

@@ -15,9 +15,7 @@ from core.package_data import COMMAND
 from core.studies import study_files
 from core.studies.plan import LARGEST, MOST_AT_ONCE, Study, StudyError, parse
 from core.studies.run_status import SHIFT
-from core.studies.study_files import Composed, compose
 from pages.components import lab_page, session, widgets
-from pages.components.session import problems, reported
 from pages.components.tables import button, download
 from pages.components.text import plain
 from pages.components.throttle import waits
@@ -169,9 +167,9 @@ def _form(title: str) -> None:
             st.caption("An entry above is not valid; see the message below it.")
         return
     try:
-        composed = compose([part for part in parts if part], {"title": title, **general})
+        composed = study_files.compose([part for part in parts if part], {"title": title, **general})
     except ValueError as error:
-        problems(error)
+        session.problems(error)
         return
     _told(composed, len(parts))
     with st.expander("The file", icon=":material/description:", key="study-written"):
@@ -240,7 +238,7 @@ def _columns(lab: Lab, names: Sequence[str], prefix: str) -> dict[str, list[Any]
                 found[name] = values(lab, name, prefix)
             except ValueError as error:
                 found[name] = None
-                problems(error)
+                session.problems(error)
     return found
 
 
@@ -294,7 +292,7 @@ def _number_or_none(
     return st.number_input(title, low, high, None, step=step, placeholder=nothing, help=help, **kept)
 
 
-def _told(composed: Composed, parts: int) -> None:
+def _told(composed: study_files.Composed, parts: int) -> None:
     """Say how many runs there will be, and which combinations are left out."""
     runs = composed.points - composed.left_out
     if composed.left_out:
@@ -336,7 +334,7 @@ def _buttons(content: str | bytes, name: str) -> None:
         with waits("Reading the file …"):
             study = parsed(f"{name or 'study'}.toml", content)
     except (StudyError, CallError) as error:
-        problems(error)
+        session.problems(error)
         return
     is_named = study.name != (name or "study")
     name = study.name if is_named else name or study_files.name_for(study.title) or "study"
@@ -358,7 +356,7 @@ def _buttons(content: str | bytes, name: str) -> None:
 
 
 def _keep(name: str, content: bytes) -> None:
-    with reported(StudyError, OSError):
+    with session.reported(StudyError, OSError):
         with waits("Keeping the file …"):
             study_files.save_study(home.home(), name, content, entry.labs())
         st.query_params.from_dict({"study": name})

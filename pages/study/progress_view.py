@@ -18,7 +18,6 @@ from core.studies.run_status import CONTROLS, StudyProgress
 from core.studies.tables import DIFFERENCES
 from core.text.display import count_noun
 from pages.components import session
-from pages.components.session import problems
 from pages.components.tables import button
 from pages.components.text import plain
 from pages.results.facets import words as of_facet
@@ -230,7 +229,7 @@ def buttons(study: Study, state: State, now: StudyProgress, text: str) -> None:
             "reused, and nothing is asked twice."
         )
     if (trouble := st.session_state.get(TROUBLE)) and trouble[0] == study.name and go_on:
-        problems(trouble[1])
+        session.problems(trouble[1])
 
 
 def _want(study: Study, changes: dict[str, object]) -> None:

@@ -20,7 +20,6 @@ from core.studies.plan import LARGEST, Study, StudyError, unpriced
 from core.studies.run_status import SHIFT, StudyProgress, StudyState, is_completed, progress
 from core.text.display import count_noun
 from pages.components import downloads, session
-from pages.components.session import problems, reported
 from pages.components.tables import button, download
 from pages.components.text import plain
 from pages.components.throttle import PACE, waits
@@ -45,11 +44,11 @@ def _missing_row(source: Source) -> None:
             fetch.stop.set()
         return
     if fetch is not None and fetch.failure is not None:
-        problems(fetch.failure)
+        session.problems(fetch.failure)
     key = f"study-data-looked-{source.name}"
     if key not in st.session_state:
         if st.button("Look at the download", icon=":material/info:", key=f"study-data-look-{source.name}"):
-            with reported(CallError):
+            with session.reported(CallError):
                 with waits("Asking the server …"):
                     st.session_state[key] = get.list_files(source)
                 st.rerun()

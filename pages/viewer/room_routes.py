@@ -26,7 +26,6 @@ from starlette.routing import BaseRoute, Route
 from core import entry, home, policy
 from core.errors import ExplainError
 from core.events import Frozen
-from core.home import DataDirError
 from core.journal import JournalFullError, JournalInUseError
 from core.report.game.pack import GamePackError
 from core.report.standalone_html import FIRST
@@ -40,7 +39,7 @@ from core.server.quotas import QuotaExceededError, check_stored
 from core.server.usage import Rate
 from pages import connections
 from pages.middleware import COOKIE, Door, is_sealed, port
-from pages.viewer.routes import FRESH, OF_ADDRESS, OF_VISITOR, Answer, address_of, event_stream, visit
+from pages.viewer.routes import FRESH, OF_ADDRESS, OF_VISITOR, Answer, address_of, body_of, event_stream, visit
 
 # The listener for the phones of a class on a person's own machine: on the local network it serves what a phone
 # needs, and nothing else. The app itself stays on loopback and is not hosted.
@@ -176,7 +175,7 @@ _STATUS: dict[type[Exception], int] = {
     QuotaExceededError: 429,
     JournalInUseError: 503,
     JournalFullError: 503,
-    DataDirError: 503,
+    home.DataDirError: 503,
     NotOpenedError: 503,
 }
 
@@ -207,28 +206,10 @@ class Joining(InRoom):
 
 
 class OnCard(InRoom):
-    """What is said about the card at that place, from 0."""
+    """What is said about the card at that place, from 0: a value that one of the records in `core.rooms.events` has."""
 
     place: int
     value: Any
-
-
-class Vote(OnCard):
-    """A prediction."""
-
-    value: Annotated[str, Field(max_length=100)]
-
-
-class Drawing(OnCard):
-    """A curve, as `core.rooms.events.Sketched` has it."""
-
-    value: Annotated[tuple[int, ...], Field(max_length=100)]
-
-
-class Rating(OnCard):
-    """How convincing the explanation is, from 1 to 5."""
-
-    value: int
 
 
 class Going(InRoom):
@@ -264,11 +245,8 @@ def _visitor(request: Request) -> str:
 
 async def _body(request: Request, kind: type[T]) -> T:
     """What was sent. Raises ValidationError, and QuotaExceededError where it is too long."""
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > LONGEST:
-            raise QuotaExceededError("This is more than the page of a class sends.")
+    if (body := await body_of(request, LONGEST)) is None:
+        raise QuotaExceededError("This is more than the page of a class sends.")
     made: T = kind.model_validate_json(body)  # type: ignore[attr-defined]
     return made
 
@@ -341,17 +319,17 @@ async def _join(request: Request) -> Response:
     return JSONResponse(_phone(live, visitor), headers=FRESH)
 
 
-def _keeping(kind: type[OnCard], name: str, record: type[Voted | Sketched | Rated], field: str = "value") -> Answer:
+def _keeping(name: str, record: type[Voted | Sketched | Rated], field: str = "value") -> Answer:
     """A route that keeps what a visitor says about a card, not too often, and answers with it under that name."""
 
     @_refused
     async def answer(request: Request) -> Response:
-        wanted, visitor = await _body(request, kind), _visitor(request)
+        wanted, visitor = await _body(request, OnCard), _visitor(request)
+        given = record.model_validate({"place": wanted.place, field: wanted.value})
         if not (OF_VISITOR.take(visitor) and OF_ADDRESS.take(address_of(request))):
             raise QuotaExceededError("Too many votes came from here. Try again in a few seconds.")
         live = await _room(request, wanted.code)
-        given = {"place": wanted.place, field: wanted.value}
-        await _in_turn(lambda: live.give(visitor, record.model_validate(given)))
+        await _in_turn(lambda: live.give(visitor, given))
         live.notify()
         return JSONResponse({name: wanted.value, "place": wanted.place}, headers=FRESH)
 
@@ -478,9 +456,9 @@ async def _page(request: Request) -> Response:
 PHONE_ROUTES: list[BaseRoute] = [
     Route("/join", _page),
     Route("/room/join", _join, methods=["POST"]),
-    Route("/room/vote", _keeping(Vote, "vote", Voted), methods=["POST"]),
-    Route("/room/sketch", _keeping(Drawing, "sketch", Sketched, "ys"), methods=["POST"]),
-    Route("/room/rate", _keeping(Rating, "rating", Rated), methods=["POST"]),
+    Route("/room/vote", _keeping("vote", Voted), methods=["POST"]),
+    Route("/room/sketch", _keeping("sketch", Sketched, "ys"), methods=["POST"]),
+    Route("/room/rate", _keeping("rating", Rated), methods=["POST"]),
     Route("/room/now/phone/{code:str}", _now),
     Route("/room/events/phone/{code:str}", _events),
 ]

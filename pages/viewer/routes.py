@@ -361,11 +361,8 @@ async def _say(request: Request) -> Response:
         # A code that the host typed in a tab is not sent with this request.
         raise CookiesNeededError
     _take(request, who, 1)
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > LONGEST:
-            return JSONResponse({"title": "Too much", "why": "That is too much in one request."}, status_code=413)
+    if (body := await body_of(request, LONGEST)) is None:
+        return JSONResponse({"title": "Too much", "why": "That is too much in one request."}, status_code=413)
     try:
         said = AnnotationBatch.model_validate_json(body).said
     except ValidationError:
@@ -384,6 +381,16 @@ def _take(request: Request, who: RunAccess, number: int) -> None:
     address = address_of(request)
     if len(_waiting) >= WAITING or not (OF_VISITOR.take(who.visitor.name, number) and OF_ADDRESS.take(address, number)):
         raise QuotaExceededError("Too much was sent to be saved immediately. It is sent again a little later.")
+
+
+async def body_of(request: Request, most: int) -> bytes | None:
+    """Return what was sent; None if it has more than `most` bytes."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > most:
+            return None
+    return body
 
 
 def address_of(request: Request) -> str:

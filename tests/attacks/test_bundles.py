@@ -17,6 +17,7 @@ from core import home
 from core.journal import to_line
 from core.runs import bundle
 from core.runs.bundle import BundleError
+from core.runs.library import about_path
 
 RECORDED = sorted(home.recordings().glob("*.jsonl"))[0]
 RUN, JOURNAL = RECORDED.stem, f"journals/{RECORDED.name}"
@@ -226,7 +227,7 @@ def test_a_bundle_is_kept_as_it_was_with_whose_it_is(folder: Path, tmp_path: Pat
     assert (folder / RECORDED.name).read_bytes() == RECORDED.read_bytes()
     [mark] = [
         event
-        for event in bundle.journal.read(bundle.from_path(folder / RECORDED.name)).events  # type: ignore[attr-defined]
+        for event in bundle.journal.read(about_path(folder / RECORDED.name, "from")).events  # type: ignore[attr-defined]
         if event.kind == "recorded"
     ]
     assert mark.data == {"sender": "Ann"}
@@ -254,7 +255,7 @@ def test_a_folder_and_a_single_journal_are_named_by_what_they_hold(folder: Path,
     taken = bundle.import_path(other, [folder])
     assert taken.runs == [RUN] and set(taken.passed_over) == {f"{RUN}~~shared.jsonl", "gone~ann"}
     (folder / RECORDED.name).unlink()
-    bundle.from_path(folder / RECORDED.name).unlink()
+    about_path(folder / RECORDED.name, "from").unlink()
     assert bundle.import_path(other / "download (1).jsonl", [folder], "Bob\n<b>").runs == [RUN]
-    mark = bundle.journal.read(bundle.from_path(folder / RECORDED.name)).events[-1]  # type: ignore[attr-defined]
+    mark = bundle.journal.read(about_path(folder / RECORDED.name, "from")).events[-1]  # type: ignore[attr-defined]
     assert mark.data == {"sender": "Bob <b>"}

@@ -42,9 +42,6 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
 QUIET = ["--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
-ICONS = "fonts.gstatic.com/s/i/"
-"""Streamlit first requests each tab's icon from a Google server, before it uses ours; the browser must not load it."""
-
 expect.set_options(timeout=120_000)
 
 
@@ -261,7 +258,7 @@ def page(window: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Pag
 
     def ask(request: Request) -> None:
         waiting.add(request.url)
-        if request.url.startswith("http") and ICONS not in request.url:
+        if request.url.startswith("http"):
             asked_of.add(urlsplit(request.url).hostname)
 
     opened.on("request", ask)
@@ -278,7 +275,7 @@ def page(window: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Pag
     with suppress(Error):
         opened.evaluate("localStorage.removeItem('said')")
     opened.close()
-    assert [line for line in told if "Content Security" in line and ICONS not in line] == []
+    assert [line for line in told if "Content Security" in line] == []
     assert asked_of <= {"127.0.0.1"}, "another machine was asked for something"
 
 

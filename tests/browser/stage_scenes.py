@@ -122,7 +122,7 @@ def ask(cards: Sequence[Card] | None = None, **changed: object) -> Scene:
                 title="Precision", value="0.43", help="How often it did what its explanation led to expect.", n=7, of=10
             ),
         ),
-        "actions": (Action(name="question"), Action(name="fork"), Action(name="label")),
+        "actions": (Action(name="question"), Action(name="fork")),
         "differs": "Nothing depends on whose rules read the answers.",
     }
     return tell(Scene.model_validate(fields | changed))
@@ -249,7 +249,6 @@ def probe() -> Scene:
                     Bar(label="always the mean", hits=10, n=100),
                 ),
             ),
-            actions=(Action(name="input"), Action(name="draw")),
         )
     )
 
@@ -386,7 +385,7 @@ def growing() -> list[Scene]:
 def states() -> dict[str, Scene]:
     """All scenes that are drawn, by name."""
     grown, none = growing(), {"verdict": None, "ledger": (), "figures": ()}
-    tried = (Action(name="resume"),)
+    tried = (Action(name="question"),)
     return {
         "ask": ask(),
         "check": check(),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from core import entry
 from tests.browser.conftest import Scripted, ScriptedModel, Server, begin, settle
 from tests.conftest import WITHOUT_ENCODER
 from tests.support import forked
@@ -17,6 +18,8 @@ from tests.support.waiting import until
 
 pytestmark = pytest.mark.browser
 Serve = Callable[..., Server]
+
+PAGES = ["stories", "browse", "compare", "query", "study", "study?new=1", "models", "methods", "audit", "side"]
 
 VERDICT = ".stage .verdict:not(.is-open)"
 """The result of a run; while the run goes on something else is in its place."""
@@ -88,6 +91,17 @@ def test_a_first_request_to_any_page_of_a_cold_server_gets_that_page(empty: Serv
     settle(page)
     expect(page.get_by_text("There is no such run")).to_be_visible()
     expect(page.get_by_text("Page not found")).to_have_count(0)
+
+
+@pytest.mark.parametrize("path", ["", *(one.path for one in entry.labs().values() if not one.hidden), *PAGES])
+def test_a_page_logs_no_error_and_has_our_icon(app: Server, page: Page, path: str) -> None:
+    told: list[str] = []
+    page.on("console", lambda line: told.append(line.text) if line.type == "error" else None)
+    page.goto(f"{app.url}/{path}")
+    settle(page)
+    expect(page.get_by_test_id("stTopNavLink").filter(has_text="Ask")).to_be_visible()
+    assert told == []
+    assert str(page.locator("link[rel~=icon]").get_attribute("href")).startswith("data:image/svg+xml")
 
 
 def test_ask_a_control_and_read_why(app: Server, page: Page) -> None:

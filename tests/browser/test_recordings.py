@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, ProxySettings, expect
 from core import home
 from core.entry import LABS
 from core.runs.library import list_recordings
-from tests.browser.conftest import ICONS, ROOT, Server
+from tests.browser.conftest import ROOT, Server
 from tests.support.chance import ALL
 
 pytestmark = pytest.mark.browser
@@ -48,7 +48,7 @@ def test_each_is_told_and_plays_with_no_model_and_no_network(
         assert page.get_by_text("Traceback").count() == 0 and "replay" not in page.url
     context.close()
     assert not list((tmp_path / "home" / "journals").glob("*.jsonl")), "nothing was begun, and nothing copied"
-    hosts = {urlsplit(address).hostname for address in asked if address.startswith("http") and ICONS not in address}
+    hosts = {urlsplit(address).hostname for address in asked if address.startswith("http")}
     assert hosts == {"127.0.0.1"}
 
 

@@ -25,7 +25,7 @@ from core.journal import (
     to_line,
     whole_lines,
 )
-from core.runs.library import is_shared, shared_path
+from core.runs.library import about_path, is_shared
 
 RUN = "20260101-000000-test-0000"
 BEGUN = Started(run=RUN, lab="x", spec={}, seed=0, owner="ann")
@@ -130,10 +130,10 @@ def test_the_last_word_decides_whether_a_run_is_shared(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     assert not is_shared(path)
     for shared in (True, False, True):
-        with Journal(shared_path(path)) as journal:
+        with Journal(about_path(path, "shared")) as journal:
             journal.append(Shared(run="a", shared=shared))
         assert is_shared(path) is shared
-    written(shared_path(path), to_line(BEGUN, 1))
+    written(about_path(path, "shared"), to_line(BEGUN, 1))
     assert not is_shared(path)
 
 

@@ -24,8 +24,8 @@ def test_robots_among_models_are_left_out_and_among_themselves_are_not() -> None
     assert without_robots(both)["value"].tolist() == [1, 2, 3], "who explains by no model is none"
     alone = of("control/fickle", None)
     assert without_robots(alone) is alone and without_robots(of(None, ""))["value"].tolist() == [0, 1]
-    assert robots([both, alone]) == ["control/fickle", "control/vague"]
-    assert robots([alone]) == [] and robots([of("openai/one")]) == []
+    assert robots(both) == ["control/fickle", "control/vague"]
+    assert robots(alone) == [] and robots(of("openai/one")) == []
 
 
 def test_the_first_choice_with_rows_is_drawn() -> None:

@@ -117,7 +117,7 @@ def test_the_host_makes_themselves_known_and_sees_all(page: Page) -> None:
     assert "You are the host" in sign_in(app, CODE).success[0].value
     app.query_params["run"] = run
     assert "penguin" in words(turned(app, "results/case.py"))
-    assert CODE not in entry.jobs().journal(run).decode()
+    assert CODE not in entry.jobs().path(run).read_text(encoding="utf-8")
 
 
 def test_alone_nobody_is_asked_for_a_code(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,9 +62,10 @@ def test_probing_shows_rounds_conclusion_truth_and_what_was_missed(page: Page) -
     assert "Never probed between 57.9 and 75.8, where we altered the function." in more
     assert any(text.startswith("f(x) = 7.8 * x - 7.2") for text in more)
     assert told.plot and {curve.kind for curve in told.plot.curves} == {"claim", "truth"}
-    figures = next(one.value for one in app.dataframe if "Original parser" in one.value.columns)
-    assert "0.062" in figures.set_index("Figure")["Updated parser"]["Normalized error (NMSE)"]
-    assert len(app.get("plotly_chart")) == 1, "how far the two are apart"
+    state = entry.jobs().watch(run_named(app)).transcript
+    figures = evidence.of_case(entry.labs()["find"], state, state.only).figures
+    values = {one.value for one in figures if one.title == "Normalized error (NMSE)" and one.rules != "paper"}
+    assert len(values) == 1 and values.pop() == "0.0616", "figures are in the evidence of the case"
 
 
 def test_a_round_leads_to_prompt_raw_answer_and_readings(page: Page) -> None:

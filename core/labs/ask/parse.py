@@ -22,7 +22,7 @@ from ...parsers.fields import Schema
 from ...parsers.statements import FIRM, Statement, begins_as_refusal
 from ...parsers.yes_no import lead
 from ...text.patterns import Patterns
-from ...text.reply import as_written, json_in, keyed, own_turn, spoken, table_rows, without_markup
+from ...text.reply import as_written, json_in, keyed, own_turn, shown_reasons, spoken, table_rows, without_markup
 from .records import GUESSES, NEITHER, SENTENCE_END, UNKNOWN, CounterfactualPair
 from .tasks import Method, Task
 
@@ -95,6 +95,9 @@ def explanation(
     return reasons if said is None else with_answer(reasons, str(said), method, task)
 
 
+_CLAUSE_END = re.compile(r"(?<=[,;:.!?])\s+|\s+[–—-]\s+|\s*[()]\s*|\n+|\s+(?=(?:because|since|as|for|so)\b)")
+
+
 def with_answer(reasons: str, said: str, method: Method, task: Task) -> str:
     """Return the reasons, followed or preceded by the answer in the words of prose if the method includes it in the
     explanation.
@@ -109,10 +112,14 @@ def with_answer(reasons: str, said: str, method: Method, task: Task) -> str:
 
 def without_answer(explanation: str, task: Task = "strategyqa") -> str:
     """Return the explanation without the sentences that give an answer, which say nothing about what it claims in
-    general.
+    general. If each of them gives one ("No, because ..."), only the clauses that do are left out.
     """
-    sentences = SENTENCE_END.split(explanation)
-    return " ".join(sentence for sentence in sentences if answer(sentence, task=task) == NEITHER).strip()
+    kept = ""
+    for end in (SENTENCE_END, _CLAUSE_END):
+        if not has_words(kept):
+            parts = (one for one in end.split(explanation) if not RE.names_answer.search(one))
+            kept = " ".join(one for one in parts if answer(one, task=task) == NEITHER).strip()
+    return kept
 
 
 def simulation(text: str | None, task: Task = "strategyqa", rules: Rules = "repaired", asked: Schema = None) -> str:
@@ -305,6 +312,12 @@ def _updated_explanation(text: str, method: Method, task: Task) -> str | None:
     without lines and opening words that only give the answer, and without polite words at its end. A bare answer, a
     refusal and a question to the user explain nothing.
     """
+    found, shown = _explanation_in(text, method, task), shown_reasons(text)
+    is_bare = found is None or not has_words(without_answer(found, task))
+    return _explanation_in(shown, method, task) if shown and is_bare else found
+
+
+def _explanation_in(text: str, method: Method, task: Task) -> str | None:
     own = RE.wrapped.sub(r"\1\3", own_turn(spoken(text))).strip()
     if value := keyed(own, _EXPLANATION_KEYS):
         return str(value).strip() or None
@@ -360,7 +373,8 @@ def _unquoted(question: str) -> str:
     return question
 
 
-def _has_words(text: str) -> bool:
+def has_words(text: str) -> bool:
+    """Whether `text` has a letter."""
     return any(char.isalpha() for char in text)
 
 
@@ -376,7 +390,7 @@ def _questions(lines: list[str]) -> Iterator[str]:
         line = quoted[1] or quoted[2] if quoted else line
         if end := RE.question_end.search(line):
             asked = re.sub(r" ?\?{1,9}\Z", "?", _unquoted(line[: end.end()]))
-            if _has_words(asked) and not RE.to_us.search(asked):
+            if has_words(asked) and not RE.to_us.search(asked):
                 yield asked
         # A question without a question mark is complete only if something follows it: the last line may have been cut
         # off.
@@ -407,7 +421,7 @@ def _updated_question(text: str) -> str | None:
     ]
     asked = list(islice(_questions(lines[labelled[0] :] if labelled else lines), _MOST_QUESTIONS))
     question = next(filter(is_yes_or_no, asked), asked[0] if asked else _paper_question(text))
-    return as_written(question, source) if question and _has_words(question) else None
+    return as_written(question, source) if question and has_words(question) else None
 
 
 def is_yes_or_no(question: str) -> bool:

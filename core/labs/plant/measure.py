@@ -13,7 +13,7 @@ from ...parsers import fields
 from ...parsers.choice import choice, entailment, sentiment
 from ...parsers.yes_no import yes_no
 from ...runs.context import CaseContext
-from ...text.reply import own_turn, split, spoken
+from ...text.reply import own_turn, shown_reasons, split, spoken
 from ...text.stable_random import unit_number
 from ..base.report import Case
 from . import naming, prompts, tasks
@@ -48,6 +48,8 @@ def parse_reply(spec: PlantSpec, item: Item, text: str, lettered: bool) -> Read:
     if answer is None:
         answer = _answer(item, said, lettered)
     reasons = f"{said[: line.start()]}\n{said[line.end() :]}" if line else said
+    if not reasons.strip() and (shown := shown_reasons(text)):
+        return parse_reply(spec, item, shown, lettered)
     return Read(answer, reasons.strip(), split(text).thinking)
 
 

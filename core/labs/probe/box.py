@@ -6,7 +6,7 @@ messages depend on what it saw.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,10 +19,17 @@ from ...runs.fairness import run_in_thread
 from ...sandbox import sandbox
 from ...text import embed
 from ...text.embed import NoEncoderError
-from .exemplars import published_triplets
-from .functions.base import BenchmarkError, FindFunction, UndefinedInputError, Value, as_number
+from .functions.base import (
+    Backbone,
+    BenchmarkError,
+    FindFunction,
+    UndefinedInputError,
+    Value,
+    as_number,
+    published_triplets,
+)
 from .functions.entities import INSIDE, LEAST, OUTSIDE, EntityFunction, concepts
-from .functions.modules import Ask, ModuleFunction, Output, outputs_of
+from .functions.modules import ModuleFunction, Output, outputs_of
 from .functions.relations import UNDEFINED, RelationFunction, relations, same_answer
 from .functions.source import CodeFunction
 from .records import Fidelity, FidelityReading, Probe, item
@@ -61,6 +68,21 @@ class ModuleCalls:
         except CallError as failure:
             self.failure = failure
             raise
+
+    async def outputs(
+        self, function: ModuleFunction, backbone: Backbone, inputs: Sequence[str], prompts: str | None = None
+    ) -> list[Output]:
+        """Return what the function gives for each input (`outputs_of`). Raises CallError if there is no encoder, or if
+        no input has a value because calls failed.
+        """
+        self.failure = None
+        try:
+            outputs = await outputs_of(function, backbone, inputs, self.ask, prompts)
+        except NoEncoderError as missing:
+            raise CallError(str(missing), "Or choose another backbone for the function.") from missing
+        if self.failure is not None and all(output.value is None for output in outputs):
+            raise self.failure
+        return outputs
 
     async def _ask(self, prompt: Prompt, sampling: Sampling, text: str) -> Answered:
         about = item(self._about, text)
@@ -126,7 +148,9 @@ class Box:
         """
         inputs = [text[:LONGEST] for text in inputs[: min(self.calls_left, AT_ONCE)]]
         if isinstance(self.function, ModuleFunction):
-            made = await self._from_module(self.function, inputs, round)
+            calls = self._calls(inputs, round)
+            new = [call for call in calls if self._recorded(call) is None]
+            made = self._took(calls, await self._from_module(self.function, new))
         else:
             made = await run_in_thread(self.call, inputs, round)
         self.record(made)
@@ -134,30 +158,32 @@ class Box:
 
     def call(self, inputs: Sequence[str], round: int) -> list[Probe]:
         """Call the function without recording, from any thread. For functions without a module."""
-        calls, probes = self._begun(inputs[: self.calls_left], round)
-        if len(probes) < len(calls):
-            if isinstance(self.function, CodeFunction):
-                made = self._by_code(self.function, calls)
-            else:
-                made = [self._plain(call) for call in calls]
-            probes = {probe.number: probe for probe in made} | probes
-        return self._took(calls, probes)
+        calls = self._calls(inputs[: self.calls_left], round)
+        if all(map(self._recorded, calls)):
+            return self._took(calls, [])
+        if isinstance(self.function, CodeFunction):
+            return self._took(calls, self._by_code(self.function, calls))
+        return self._took(calls, list(map(self._plain, calls)))
 
     def record(self, probes: Sequence[Probe]) -> None:
         """Record calls that `call` made."""
         for probe in probes:
             self._run.record(probe, f"probe-{probe.number:04}")
 
-    def _begun(self, inputs: Sequence[str], round: int) -> tuple[list[_Call], dict[int, Probe]]:
-        """Return the calls of `inputs`, and the probes that the journal has for them, by number."""
-        calls = [_Call(number, round, text) for number, text in enumerate(inputs, start=len(self.probes) + 1)]
-        made = ((call, self._known.get(call.number)) for call in calls)
-        return calls, {call.number: probe for call, probe in made if probe is not None and probe.input == call.input}
+    def _calls(self, inputs: Sequence[str], round: int) -> list[_Call]:
+        return [_Call(number, round, text) for number, text in enumerate(inputs, start=len(self.probes) + 1)]
 
-    def _took(self, calls: Sequence[_Call], probes: Mapping[int, Probe]) -> list[Probe]:
-        made = [probes[call.number] for call in calls]
-        self.probes += made
-        return made
+    def _recorded(self, call: _Call) -> Probe | None:
+        """Return what the journal has for a call; None if it is new."""
+        probe = self._known.get(call.number)
+        return probe if probe is not None and probe.input == call.input else None
+
+    def _took(self, calls: Sequence[_Call], made: Sequence[Probe]) -> list[Probe]:
+        """Add the calls to `probes`: as the journal has them, else as they were `made` now."""
+        new = {probe.number: probe for probe in made}
+        probes = [self._recorded(call) or new[call.number] for call in calls]
+        self.probes += probes
+        return probes
 
     def _plain(self, call: _Call) -> Probe:
         rng = np.random.default_rng([self._spec.seed, _PROBES, call.number])
@@ -188,25 +214,15 @@ class Box:
             made.append(call.failed(why) if why else call.gave(value_text(value), real(value), "code"))
         return made
 
-    async def _from_module(self, function: ModuleFunction, inputs: Sequence[str], round: int) -> list[Probe]:
-        calls, probes = self._begun(inputs, round)
-        new = [call for call in calls if call.number not in probes]
-        self._asking.failure = None
-        wanted = list(dict.fromkeys(call.input for call in new))
-        try:
-            outputs = await outputs_of(function, self._spec.backbone, wanted, self._asking.ask, self._spec.prompts)
-        except NoEncoderError as missing:
-            raise CallError(str(missing), "Or choose another backbone for the function.") from missing
-        if self._asking.failure is not None and all(output.value is None for output in outputs):
-            raise self._asking.failure
+    async def _from_module(self, function: ModuleFunction, calls: Sequence[_Call]) -> list[Probe]:
+        wanted = list(dict.fromkeys(call.input for call in calls))
+        outputs = await self._asking.outputs(function, self._spec.backbone, wanted, self._spec.prompts)
         by_input = {output.input: output for output in outputs}
-        for call in new:
-            output = by_input[call.input]
-            if output.value is None:
-                probes[call.number] = call.failed(output.problem, output.how)
-            else:
-                probes[call.number] = call.gave(output.text, real(output.value), output.how)
-        return self._took(calls, probes)
+        return [
+            call.failed(one.problem, one.how) if one.value is None else call.gave(one.text, real(one.value), one.how)
+            for call in calls
+            for one in [by_input[call.input]]
+        ]
 
 
 def _is_same(now: Probe, then: Probe) -> bool:
@@ -218,13 +234,9 @@ def _is_same(now: Probe, then: Probe) -> bool:
 
 def real(value: Value | None) -> float | None:
     """Return `value` as a finite real number; None for anything else."""
-    if type(value) is float:  # the usual case, hundreds of times per function
-        return value if math.isfinite(value) else None
     if isinstance(value, complex) and value.imag == 0:
         value = value.real
-    if isinstance(value, int | float) and math.isfinite(value):
-        return float(value)
-    return None
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
 def value_text(value: Value | None) -> str:
@@ -261,7 +273,7 @@ def _published(spec: ProbeSpec) -> list[Stated]:
         tests = published_triplets(files.resolve_named(str(spec.find_dir)), spec.category)[spec.function]
     except (BenchmarkError, KeyError):
         return []
-    true = dict.fromkeys(test.options[test.correct] for test in tests)
+    true = dict.fromkeys(test.true for test in tests)
     return [Stated(one[0], one[1] if len(one) > 1 else "1", True) for one in true]
 
 
@@ -289,12 +301,12 @@ def _other_inputs(function: RelationFunction) -> list[Stated]:
     return [Stated(text, UNDEFINED, False) for text in dict.fromkeys(texts)]
 
 
-async def measure_fidelity(spec: ProbeSpec, function: ModuleFunction, ask: Ask | None = None) -> Fidelity:
+async def measure_fidelity(spec: ProbeSpec, function: ModuleFunction, calls: ModuleCalls | None = None) -> Fidelity:
     """Ask the box that `spec` names about the inputs of its truth. A language model gets only `MODULE_CHECKS` inputs
     inside and as many outside, evenly from the list, because each is a call.
 
-    Raises core.text.embed.NoEncoderError if there is no encoder, and ValueError if a language model is needed and `ask`
-    is None.
+    Raises CallError as `calls` does. Without `calls`, which only a language model needs, raises
+    core.text.embed.NoEncoderError if there is no encoder.
     """
     published = _published(spec)
     outside = _other_words(function) if isinstance(function, EntityFunction) else _other_inputs(function)
@@ -303,7 +315,8 @@ async def measure_fidelity(spec: ProbeSpec, function: ModuleFunction, ask: Ask |
     truths = inside + [one for one in outside if one.input not in known]
     if spec.backbone == "model":
         truths = [one for side in (True, False) for one in _evenly([t for t in truths if t.inside is side])]
-    outputs = await outputs_of(function, spec.backbone, [one.input for one in truths], ask, spec.prompts)
+    asked = function, spec.backbone, [one.input for one in truths]
+    outputs = await (calls.outputs(*asked, spec.prompts) if calls else outputs_of(*asked))
     by = spec.module or (embed.encoder(embed.SMALL).name if spec.backbone == "embedding" else "")
     return Fidelity(
         category=function.category,

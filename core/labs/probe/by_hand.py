@@ -4,7 +4,6 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from difflib import SequenceMatcher
-from itertools import pairwise
 from math import isfinite
 from typing import Literal
 
@@ -13,7 +12,7 @@ import numpy as np
 from ...events import Frozen
 from ...scene import Curve, Plot, Point
 from .box import real
-from .charts import STRETCHES, upright
+from .charts import divided, upright
 from .exemplars import observed, pairs_for_testing
 from .functions.base import FindFunction
 from .functions.numeric import GRID, PROBED, NumericFunction
@@ -89,8 +88,7 @@ def nearness(xs: Sequence[float], true: Sequence[float | None], given: Sequence[
         return []
     within = NEAR * (max(known) - min(known)) or NEAR * abs(known[0]) or NEAR
     rows = sorted(zip(xs, true, given or [None] * len(xs), strict=True), key=lambda row: row[0])
-    ends = [len(rows) * part // STRETCHES for part in range(STRETCHES + 1)]
-    return [_tile(rows[low:high], within) for low, high in pairwise(ends) if low < high]
+    return [_tile(part, within) for part in divided(rows)]
 
 
 def _tile(rows: Sequence[tuple[float, float | None, float | None]], within: float) -> Tile:

@@ -1,7 +1,7 @@
 """The numbers behind the sentences about a case, each counted from the journal."""
 
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import groupby
 from math import isfinite
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from ...sandbox.rewriting import cause, not_runnable
 from ...score import Score
 from ...statistics.comparisons import LEVEL, NotWorse, not_worse
 from ...statistics.intervals import mcnemar, wilson
-from .claim_extraction import NoiseTold, gaps, intervals_called_odd, noise_told, speaks_of
+from .claim_extraction import Components, NoiseTold, gaps, intervals_called_odd, noise_told, speaks_of
 from .evaluate import AS_GOOD, SUCCESS, PointAgreement, absolute_bound, agreement, agrees, overlap_of
 from .functions.base import as_number
 from .functions.entities import concepts
@@ -40,20 +40,6 @@ def _reach(score: Score | None) -> tuple[float, float]:
 
 def _finite(end: float) -> float | None:
     return end if isfinite(end) else None
-
-
-class NamedParts(NamedTuple):
-    """How many of the `of` parts of a function a description names, and which; `of` is 0 if that is not known.
-
-    Older journals have only the numbers.
-    """
-
-    named: int
-    of: int
-    present: tuple[str, ...] = ()
-    absent: tuple[str, ...] = ()
-    wrong: tuple[str, ...] = ()
-    """Parts that are named but not in the function."""
 
 
 class ComparedPoint(NamedTuple):
@@ -129,16 +115,13 @@ class CaseFacts(ProbeView):
         return self.interpretation.description.repaired if self.interpretation else ""
 
     @property
-    def parts(self) -> NamedParts:
-        """Which of the function's parts the description names."""
+    def parts(self) -> Components:
+        """Which of the function's parts the description names; none if that is not known."""
         score = self.score("components_identified")
         if score is None or score.value is None:
-            return NamedParts(0, 0)
-        present, absent, wrong = (
-            tuple(map(str, score.detail.get(which) or ())) for which in ("named", "left_out", "wrong")
-        )
-        named = len(present) if present or absent else round(score.value * score.n)
-        return NamedParts(named, score.n, present, absent, wrong)
+            return Components((), ())
+        named, left_out, wrong = (score.detail.get(which) or () for which in ("named", "left_out", "wrong"))
+        return Components(tuple(map(str, named)), tuple(map(str, left_out)), tuple(map(str, wrong)))
 
     @property
     def all_words(self) -> str:
@@ -366,9 +349,7 @@ class CaseFacts(ProbeView):
 
     @cached_property
     def elsewhere(self) -> list[UntestedInput]:
-        """What the code gives outside the tests, for inputs with a function value; empty if it failed the tests, and in
-        older journals.
-        """
+        """What the code gives outside the tests, for inputs with a function value; empty if it failed the tests."""
         checked = self.checked
         if checked is None or not checked[self.rules]:
             return []
@@ -429,18 +410,6 @@ class CaseFacts(ProbeView):
             return score.value is None or score.value >= max(SUCCESS, 3 * (self.floor or 0.0), 3 * (self.error or 0.0))
         right, unchanged, _ = self.held_out
         return right <= unchanged
-
-    def by_stretch(self, number: int) -> list[bool | None]:
-        """Return, for `number` stretches of equally many test points from the lowest on, whether the code gives the
-        function's value at all of them. None if the function has no value there, or no code was run.
-        """
-        xs = sorted(self.truth.x) if self.truth else []
-        # Code that gives nothing anywhere was not compared with the function.
-        is_compared = any(one is not None for one in self.given)
-        held = {point.x: point.holds for point in self.points} if is_compared else {}
-        ends = [len(xs) * part // number for part in range(number + 1)]
-        parts = [[held[x] for x in xs[low:high] if x in held] for low, high in pairwise(ends)]
-        return [all(part) if part else None for part in parts]
 
     @cached_property
     def apart(self) -> list[tuple[float, float]]:

@@ -1,29 +1,24 @@
-"""Charts of the Probe lab. They take data and return figures, and set no paper colour or font, so light and dark themes
-both fit.
+"""The plot of a function of numbers in its scene: calls, the code's curve, the truth, and where the two differ.
 
 What a colour says, a dash, a symbol or a word says too.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from ...charts.marks import OURS
 from ...scene import AxisInterval, Curve, Mark, Plot, Point
 from ...text.display import count_noun
 from ..base.declared import words_of
-from .evaluate import absolute_bound
 from .functions.base import as_number
 from .functions.numeric import PROBED
 from .records import Ends
 
 if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
     from .verdict import CaseVerdict
 
 
@@ -31,73 +26,23 @@ TRUTH, ESTIMATE = OURS, "#D55E00"
 
 Number = float | None
 
+T = TypeVar("T")
+
 _FAR = 3.0
 """The chart extends this many times the truth's spread beyond it; values outside are cut off."""
 
 _FAR_OF_FEW = 1e6
 """The same with fewer than twenty values: powers of ten are then no outliers."""
 
-_APART = 10.0
-"""Differences are drawn up to this many times the height of the chart of the curves."""
-
 _LARGEST = 1e300
 """Larger values are limited to this, so that sums and differences stay finite."""
-
-
-def residuals(x: Sequence[float], truth: Sequence[Number], estimate: Sequence[Number]) -> Figure:
-    """Draw what the code gives minus what the function gives, over x; nothing where either has no value.
-
-    Differences within the bounds of `agreement` look as small as they are; larger ones are drawn up to `reach`.
-    """
-    import plotly.graph_objects as go
-
-    off, most = differences(truth, estimate), reach(truth, estimate)
-    drawn = [None if one is None else max(-2 * most, min(2 * most, one)) for one in off]
-    figure = go.Figure()
-    figure.add_hline(y=0, line={"color": TRUTH, "width": 2})
-    figure.add_scatter(
-        x=list(x),
-        y=drawn,
-        # Values that are cut off keep their number in the tooltip.
-        text=["" if one is None else f"{one:.6g}" for one in off],
-        hovertemplate="%{text}",
-        mode="lines",
-        name="difference",
-        line={"color": ESTIMATE, "width": 2},
-    )
-    figure.update_layout(
-        xaxis={"title": "x", "zeroline": False, **({"range": [min(x), max(x)]} if len(x) > 1 else {})},
-        yaxis={"title": "code − function", "zeroline": False, "range": [-most, most], "nticks": 5},
-        margin={"l": 64, "r": 10, "t": 10, "b": 40},
-        height=190,
-        showlegend=False,
-    )
-    return figure
-
-
-def differences(truth: Sequence[Number], estimate: Sequence[Number]) -> list[Number]:
-    """Return what the code gives minus what the function gives; None where either has no value or it is not finite."""
-    both = zip(truth, estimate, strict=True)
-    return [None if y is None or g is None or not math.isfinite(g - y) else g - y for y, g in both]
-
-
-def reach(truth: Sequence[Number], estimate: Sequence[Number]) -> float:
-    """Return the largest difference that `residuals` draws."""
-    largest = max((abs(one) for one in differences(truth, estimate) if one is not None), default=0.0)
-    low, high = upright(truth, []) or (0.0, _LARGEST / _APART)
-    return max(min(1.1 * largest, _APART * (high - low)), absolute_bound(truth)) or 1.0
-
-
-def ends(truth: Sequence[Number]) -> tuple[float, float]:
-    """Return the ends of an axis that shows the function; 0 and 1 for one without values."""
-    return upright(truth, []) or (0.0, 1.0)
 
 
 def upright(truth: Sequence[Number], seen: Sequence[float]) -> tuple[float, float] | None:
     """Return the ends of the vertical axis: the true and seen values with some room, without outliers. None with fewer
     than two values.
     """
-    known = sorted(max(-_LARGEST, min(_LARGEST, y)) for y in (*truth, *seen) if y is not None and math.isfinite(y))
+    known = sorted(max(-_LARGEST, min(_LARGEST, y)) for y in (*truth, *seen) if _is_number(y))
     if len(known) < 2:
         return None
     is_few = len(known) < 20
@@ -110,12 +55,6 @@ def upright(truth: Sequence[Number], seen: Sequence[float]) -> tuple[float, floa
     some = 0.08 * (kept[-1] - kept[0] or room)
     return kept[0] - some, kept[-1] + some
 
-
-# The plot of a function of numbers in its scene: calls, the code's curve, the truth, and where the two differ.
-
-
-MOST = 400
-"""The most points of a curve; of a longer one, the points that show its shape are used."""
 
 STRETCHES = 16
 """Into how many parts, each with its outcome, the tested range is divided: a single mark would say little."""
@@ -137,10 +76,8 @@ def plot_of(case: CaseVerdict) -> Plot | None:
     if not case.is_numeric or not (points or case.truth):
         return None
     x_ends = _across(case, [point.x for point in points])
-    true = [y for y in case.truth.y if _is_number(y)] if case.truth else []
     seen = [point.y for point in points if not _is_beyond(point.x, x_ends)]
-    ends = upright(true, seen)
-    y_ends = ends if ends and all(map(isfinite, ends)) else None
+    y_ends = upright(case.truth.y if case.truth else (), seen)
     return Plot(
         points=points,
         curves=tuple(_curves(case)),
@@ -151,14 +88,14 @@ def plot_of(case: CaseVerdict) -> Plot | None:
     )
 
 
-def _is_number(value: Number) -> bool:
+def _is_number(value: Number) -> TypeGuard[float]:
     return value is not None and isfinite(value)
 
 
 def _points(case: CaseVerdict) -> Iterator[Point]:
     for probe in case.probes:
         x, y = as_number(probe.input), probe.value
-        if x is not None and y is not None and isfinite(y):
+        if x is not None and _is_number(y):
             yield Point(x=x, y=y, number=probe.number)
 
 
@@ -217,33 +154,9 @@ def _curves(case: CaseVerdict) -> Iterator[Curve]:
 
 def _curve(label: str, kind: str, xs: Sequence[float], ys: Sequence[Number]) -> Iterator[Curve]:
     both = [(x, y if _is_number(y) else None) for x, y in zip(xs, ys, strict=False) if isfinite(x)]
-    both.sort(key=lambda point: point[0])
     if any(y is not None for _, y in both):
-        kept = thinned([y for _, y in both])
-        x, y = zip(*(both[place] for place in kept), strict=True)
+        x, y = zip(*sorted(both, key=lambda point: point[0]), strict=True)
         yield Curve.model_validate({"label": label, "kind": kind, "x": x, "y": y})
-
-
-def thinned(ys: Sequence[Number], most: int = MOST) -> list[int]:
-    """Return the indices to draw: all if there are at most `most`; otherwise half of `most` evenly spaced, then both
-    sides of each gap and of the largest jumps until `most` is reached.
-    """
-    if len(ys) <= most:
-        return list(range(len(ys)))
-    evenly = most // 2
-    kept = {place * (len(ys) - 1) // (evenly - 1) for place in range(evenly)}
-
-    def jump(place: int) -> float:
-        before, after = ys[place], ys[place + 1]
-        if before is None or after is None:
-            return -1.0 if before is after else float("inf")
-        return abs(after - before)
-
-    for place in sorted(range(len(ys) - 1), key=jump, reverse=True):
-        if len(kept | {place, place + 1}) > most or jump(place) <= 0:
-            break
-        kept |= {place, place + 1}
-    return sorted(kept)
 
 
 def _intervals(case: CaseVerdict, ends: Axis | None) -> Iterator[AxisInterval]:
@@ -266,14 +179,19 @@ def _whole(interval: Ends, ends: Axis | None, label: str, kind: str) -> Iterator
         yield AxisInterval.model_validate({"low": low, "high": high, "label": label, "kind": kind})
 
 
-def stretches(case: CaseVerdict) -> list[AxisInterval]:
-    """Return the outcome of each part of the tested range, from the lowest on."""
-    xs = sorted(case.truth.x) if case.truth else []
-    apart: Mark = "not settled" if case.outcome == "within the noise" else "broken"
-    marks: dict[bool | None, Mark] = {True: "kept", False: apart, None: "set aside"}
-    ends = [len(xs) * part // STRETCHES for part in range(STRETCHES + 1)]
-    return [
-        AxisInterval(low=xs[low], high=xs[high - 1], label=STRETCH[marks[one]], mark=marks[one])
-        for one, (low, high) in zip(case.by_stretch(STRETCHES), pairwise(ends), strict=True)
-        if low < high
-    ]
+def divided(points: Sequence[T]) -> list[Sequence[T]]:
+    """Divide the test points into STRETCHES parts of equally many; fewer if there are fewer points."""
+    ends = [len(points) * part // STRETCHES for part in range(STRETCHES + 1)]
+    return [points[low:high] for low, high in pairwise(ends) if low < high]
+
+
+def stretches(case: CaseVerdict) -> Iterator[AxisInterval]:
+    """Yield the outcome of each part of the tested range, from the lowest on: whether the code gives the function's
+    value at all of its points. Nothing is compared where the function has no value, or if no code was run.
+    """
+    held = {point.x: point.holds for point in case.points} if any(one is not None for one in case.given) else {}
+    for xs in divided(sorted(case.truth.x) if case.truth else []):
+        inside = [held[x] for x in xs if x in held]
+        apart: Mark = "not settled" if case.outcome == "within the noise" else "broken"
+        mark: Mark = "set aside" if not inside else "kept" if all(inside) else apart
+        yield AxisInterval(low=xs[0], high=xs[-1], label=STRETCH[mark], mark=mark)

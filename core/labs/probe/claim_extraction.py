@@ -412,13 +412,6 @@ BINS = 32
 """Into how many equal bins the probed range is divided to measure how much of it was probed."""
 
 
-class Observation(NamedTuple):
-    """One call that was really made: the input as asked for, the output as shown."""
-
-    input: str
-    output: str
-
-
 class QuotedPairs(NamedTuple):
     """Pairs that the text quotes, each in exactly one list: seen as quoted, seen with another output, never asked."""
 
@@ -427,16 +420,17 @@ class QuotedPairs(NamedTuple):
     unseen: tuple[tuple[str, str], ...]
 
 
-def evidence(text: str, probes: Sequence[Observation]) -> QuotedPairs:
-    """Compare every "f(3) = 7", "3 -> 7" or "(3, 7)" in `text` with the calls made.
+def evidence(text: str, made: Sequence[tuple[str, str]]) -> QuotedPairs:
+    """Compare every "f(3) = 7", "3 -> 7" or "(3, 7)" in `text` with the calls that were `made`: the input as asked for,
+    and the output as shown.
 
     Outputs agree if they do to the quoted digits; for a noisy function every observation counts. An input with decimals
     may be rounded if its output agrees; a call with another input never makes a pair contradicted.
     """
     lists: tuple[list[tuple[str, str]], ...] = ([], [], [])
     for asked, quoted in quoted_pairs(text):
-        seen = [probe.output for probe in probes if _is(asked, probe.input)]
-        rounded = [probe.output for probe in probes if "." in asked and _same(asked, probe.input)]
+        seen = [output for text, output in made if _is(asked, text)]
+        rounded = [output for text, output in made if "." in asked and _same(asked, text)]
         place = 0 if any(_same(quoted, output) for output in [*seen, *rounded]) else 1 if seen else 2
         lists[place].append((asked, quoted))
     return QuotedPairs(*map(tuple, lists))

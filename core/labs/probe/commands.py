@@ -6,25 +6,24 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, wraps
+from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple, ParamSpec
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
 
 from ...errors import ExplainError
-from ...events import Event, Token
 from ...models.local import SHIPPED
 from ...runs.engine import RunIO, RunRequest, execute
 from ...sandbox.rewriting import NOT_RUNNABLE, not_runnable
-from ...transcript import Transcript, transcript
+from ...transcript import Transcript
 from ..base.lab import ToolContext, Tools
 from . import box, prompts
 from .exemplars import drawn_triplets
 from .functions import source
-from .functions.base import CATEGORIES, Category, FindFunction, OwnKind
+from .functions.base import CATEGORIES, Category, FindFunction, FunctionError, OwnKind
 from .functions.entities import concepts
 from .functions.numeric import ATOMS
 from .functions.relations import RelationFunction, relations
@@ -61,7 +60,7 @@ def examples(
     `find_dir` the functions are the published ones, but never their published tests; `left_out(why)` is called for each
     of them that cannot be tested. `asked` is whose prompts (`ProbeSpec.evaluator_prompt`). The same arguments give the
     same examples, and memory does not grow with `n`. Raises BenchmarkError if the published set cannot be read,
-    PaperPromptError if a prompt of the paper's is missing, and ValueError if a category has no function left.
+    PaperPromptError if a prompt of the paper's is missing, and FunctionError if a category has no function left.
     """
     sources = {category: _of_category(category, seed, find_dir, left_out, asked) for category in TRAINED_CATEGORIES}
     for number in range(n):
@@ -75,7 +74,7 @@ def _of_category(
     if find_dir:
         functions = _fine_tuning_published(category, seed, find_dir, left_out)
     else:
-        functions = (source.generated(category, FIRST_SEED + seed * MOST + one, None, spec.rules) for one in count())
+        functions = (source.generate(category, FIRST_SEED + seed * MOST + one) for one in count())
     for number, function in enumerate(functions):
         for triplet in drawn_triplets(function, FIRST_SEED + seed * MOST + number):
             prompt = prompts.unit_test(spec, function.describe(), triplet.options)
@@ -88,14 +87,14 @@ def _fine_tuning_published(
     category: Category, seed: int, find_dir: str, left_out: Callable[[str], None]
 ) -> Iterator[FindFunction]:
     """Yield the published functions that can be tested, in random order, again and again. Raises BenchmarkError, and
-    ValueError if there are none.
+    FunctionError if there are none.
     """
     ids = sorted(source.published_ids(category, find_dir))
     order = [ids[place] for place in np.random.default_rng([seed, len(category)]).permutation(len(ids))]
     load = cache(lambda id: _testable(category, id, find_dir, left_out))
     while any(load(id) is not None for id in order):
         yield from (function for id in order if (function := load(id)) is not None)
-    raise ValueError(f"No published function of the category {category} can be tested here.")
+    raise FunctionError(f"No published function of the category {category} can be tested here.")
 
 
 def _testable(category: Category, id: str, find_dir: str, left_out: Callable[[str], None]) -> FindFunction | None:
@@ -196,11 +195,10 @@ def _from_json(path: Path, category: Category | None) -> list[NamedInterpretatio
     return interpretations
 
 
-P = ParamSpec("P")
 Rated = tuple[ProbeSpec, Transcript]
 
-DONE, BAD_INPUT, UNREACHABLE = 0, 2, 3
-"""Exit codes, the same for every command."""
+UNREACHABLE = 3
+"""The exit code if a model could not be reached, the same for every command."""
 
 INTERPRETERS = ("aia", "milan", "aia+milan", "fit", "nearest")
 
@@ -231,10 +229,7 @@ def fields(given: dict[str, Any]) -> dict[str, Any]:
     category = given.get("category", "numeric")
     interpreter = given.get("interpreter", "aia")
     model = given.pop("model", "") or f"local/{SHIPPED}"
-    if len(functions := given.pop("function", ())) == 1:
-        given["function"] = functions[0]
-    elif functions:
-        given["functions"] = functions
+    given["functions"] = given.pop("function", ())
     if given.get("own"):
         given["own_kind"] = _kind_of(category, given["own"])
     backbone = given.get("backbone")
@@ -267,31 +262,15 @@ _DIFFICULTY = click.option("--difficulty", type=click.Choice(("easy", "medium", 
 _RULES = click.option("--rules", type=click.Choice(("paper", "repaired")), default="repaired")
 
 
-def _in_words(command: Callable[P, int]) -> Callable[P, int]:
-    """Wrap `command` so that it prints what is wrong with its input and returns an exit code for that."""
-
-    @wraps(command)
-    def said(*args: P.args, **given: P.kwargs) -> int:
-        try:
-            return command(*args, **given)
-        except ValueError as error:
-            print(error, file=sys.stderr)
-            return BAD_INPUT
-
-    return said
-
-
 @click.command("list", help="What functions are made of; with --find-dir the published ones.")
 @click.option("--category", type=_CATEGORIES)
 @_FOLDER
-@_in_words
-def _list(category: Category | None, find_dir: str | None) -> int:
+def _list(category: Category | None, find_dir: str | None) -> None:
     for one in [category] if category else CATEGORIES:
         lines = list(_published(one, find_dir) if find_dir else _shipped(one))
         print(f"{one}:")
         for name, about in lines:
             print(f"  {name:<32} {about}".rstrip())
-    return DONE
 
 
 def _shipped(category: str) -> Iterable[tuple[str, str]]:
@@ -330,10 +309,9 @@ def _known(id: str, function: FindFunction, find_dir: str) -> str:
 @_FOLDER
 @_RULES
 @click.option("--json", "as_json", is_flag=True, help="print it as data")
-@_in_words
-def _show(as_json: bool, **asked: Any) -> int:
+def _show(as_json: bool, **asked: Any) -> None:
     if asked["find_dir"] and not asked["function"]:
-        raise ValueError("Name a function of the published set (--function), such as f00012.")
+        raise FunctionError("Name a function of the published set (--function), such as f00012.")
     spec = ProbeSpec.model_validate({**asked, "interpreter": "you"})
     shown = source.load(spec)
     if as_json:
@@ -345,7 +323,6 @@ def _show(as_json: bool, **asked: Any) -> int:
         if isinstance(shown, RelationFunction):
             sentences = box.fidelity_sentences(asyncio.run(box.measure_fidelity(spec, shown)))
             print(f"Carried out by our facts: {' '.join(sentences)}")
-    return DONE
 
 
 def _as_data(function: FindFunction) -> dict[str, Any]:
@@ -358,11 +335,9 @@ def _as_data(function: FindFunction) -> dict[str, Any]:
 @click.option("--count", type=click.IntRange(1, 10_000), default=1, help="how many")
 @_DIFFICULTY
 @_RULES
-@_in_words
-def _generate(category: Category, seed: int, count: int, difficulty: Any, rules: Any) -> int:
+def _generate(category: Category, seed: int, count: int, difficulty: Any, rules: Any) -> None:
     for one in range(seed, seed + count):
-        print(json.dumps(_as_data(source.generated(category, one, difficulty, rules))))
-    return DONE
+        print(json.dumps(_as_data(source.generate(category, one, difficulty, rules))))
 
 
 @click.command("score", help="Rate descriptions and code in the published set's result layout.")
@@ -372,11 +347,10 @@ def _generate(category: Category, seed: int, count: int, difficulty: Any, rules:
 @click.option("--evaluator", metavar="ID", default="", help="the model that takes the unit tests")
 @click.option("--json", "as_json", is_flag=True, help="print one function a line")
 @click.pass_obj
-@_in_words
 def _score(
     context: ToolContext, path: Path, category: Category | None, find_dir: str | None, evaluator: str, as_json: bool
-) -> int:
-    """Rate interpretations. Exit code 2 if nothing can be rated, 3 if an evaluator could not be reached for all."""
+) -> int | None:
+    """Rate interpretations. The exit code is 3 if an evaluator could not be reached for all of them."""
     wanted = {"find_dir": find_dir, "interpreter": "given", "evaluator": evaluator}
     specs = [
         ProbeSpec.model_validate({**wanted, "category": one.category, "function": one.name, "given": one.given})
@@ -392,20 +366,14 @@ def _score(
         _print_one(*rated[-1], as_json)
     if not as_json:
         _print_means(rated)
-    failed = any(state.status != "completed" for _, state in rated)
-    return UNREACHABLE if failed else DONE
+    return UNREACHABLE if any(state.status != "completed" for _, state in rated) else None
 
 
 async def _rate(spec: ProbeSpec, context: ToolContext) -> Transcript:
     """Rate one interpretation by a run of the lab in memory; nothing is journaled."""
-    events: list[Event] = []
-
-    def publish(event: Event) -> None:
-        if not isinstance(event, Token):
-            events.append(event)
-
-    await execute(RunRequest(context.lab, spec, "score"), RunIO(context.catalog().get, publish))
-    return transcript(events)
+    state = Transcript()
+    await execute(RunRequest(context.lab, spec, "score"), RunIO(context.catalog().get, state.apply))
+    return state
 
 
 def _scores(state: Transcript, rules: str = "repaired") -> dict[str, float | None]:
@@ -464,8 +432,7 @@ def _print_means(rated: Sequence[Rated]) -> None:
 @_FOLDER
 @click.option("--evaluator-prompt", "asked", help="paper, or a folder: in the paper's own form (default: our prompts)")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="a new file (default: print)")
-@_in_words
-def _triplets(train: int, seed: int, find_dir: str | None, asked: str | None, output: Path | None) -> int:
+def _triplets(train: int, seed: int, find_dir: str | None, asked: str | None, output: Path | None) -> None:
     left_out: list[str] = []
     lines = examples(train, seed, find_dir, left_out.append, asked)
     if output is None:
@@ -478,14 +445,13 @@ def _triplets(train: int, seed: int, find_dir: str | None, asked: str | None, ou
         except OSError as error:
             exists = isinstance(error, FileExistsError)
             why = "already exists: choose another name" if exists else f"cannot be written: {error.strerror or error}"
-            raise ValueError(f"{output} {why}.") from None
+            raise FunctionError(f"{output} {why}.") from None
         each = ", ".join(TRAINED_CATEGORIES)
         print(f"{train:,} tests in {output}, a third each of {each}")
     for why in left_out[:_MOST_LEFT_OUT]:
         print(f"Left out: {why}", file=sys.stderr)
     if len(left_out) > _MOST_LEFT_OUT:
         print(f"and {len(left_out) - _MOST_LEFT_OUT:,} more published functions", file=sys.stderr)
-    return DONE
 
 
 _MOST_LEFT_OUT = 10

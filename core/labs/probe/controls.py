@@ -5,7 +5,7 @@ They decide by the request's role and slots alone, so prompts can be reworded fr
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -115,20 +115,6 @@ class Inventor(ProbeRobot, named="inventor"):
         return conclusion('It writes the input twice: f("apple") = "appleapple".', "Any input.", code)
 
 
-class Denier(Straight, named="denies-its-calls"):
-    """Follows the straight line everywhere, except at the inputs that it tried itself."""
-
-    listed = False
-
-    def conclude(self, category: str, seen: Observations) -> str:
-        said = super().conclude(category, seen)
-        if category != "numeric" or "```" not in said:
-            return said
-        places = [float(x) for x, _ in seen]
-        denied = f"\n\nright = f\n\ndef f(x):\n    return right(x) + 9 if x in {places!r} else right(x)\n```"
-        return said.removesuffix("\n```") + denied
-
-
 class Sideways(Straight, named="picks-the-first"):
     """As an evaluator and as a judge it takes whatever comes first."""
 
@@ -197,9 +183,8 @@ def found_subject(seen: Observations) -> EntityFunction | None:
 
 def _subject(seen: Observations) -> str:
     function = found_subject(seen)
-    if function is None:
-        return conclusion("No subject was found that gives numbers near 1.", "Any word.", "")
-    return conclusion(function.describe(), "Any word.", "")
+    said = function.describe() if function else "No subject was found that gives numbers near 1."
+    return conclusion(said, "Any word.", "")
 
 
 def _fitting(seen: Observations) -> list[Relation]:
@@ -244,21 +229,16 @@ def fitting(category: str, description: str, options: Sequence[tuple[str, ...]])
     """Return the example (from 1) that fits a description in the words of our own functions; None if none is known to
     fit.
     """
-    for number, option in enumerate(options, start=1):
-        if _fits(category, description, option):
-            return number
-    return None
+    fits = (number for number, option in enumerate(options, start=1) if _fits(category, description, option))
+    return next(fits, None)
 
 
 def _fits(category: str, description: str, option: tuple[str, ...]) -> bool:
     if category == "entities":
         return any(f"to {name}" in description for name in concepts_of(option[0]))
     if category == "relations":
-        return any(
-            function.describe() == description.strip().splitlines()[0] and bool(function.accepts(*option))
-            for relation in relations().values()
-            for function in _variants(relation)
-        )
+        first = description.strip().splitlines()[0]
+        return any(one.describe() == first and bool(one.accepts(*option)) for one in _variants())
     rng = np.random.default_rng(0)
     for name, kind in STRING_ATOMS.items():
         function = StringFunction(id="guess", outer=StringAtom(name=name)) if not kind.parameters else None
@@ -267,16 +247,16 @@ def _fits(category: str, description: str, option: tuple[str, ...]) -> bool:
     return False
 
 
-def _variants(relation: Relation) -> list[RelationFunction]:
-    return [
-        RelationFunction(id="guess", concept1=relation.concept1, concept2=relation.concept2, exception=exception)
-        for exception in (None, relation.a, relation.b)
-    ]
+def _variants() -> Iterator[RelationFunction]:
+    """Yield all functions of our relations."""
+    for one in relations().values():
+        for exception in (None, one.a, one.b):
+            yield RelationFunction(id="guess", concept1=one.concept1, concept2=one.concept2, exception=exception)
 
 
 def controls() -> dict[str, ProbeRobot]:
     """Return every control of this lab, by its id."""
-    return by_id((Straight(), Inventor(), Denier(), Sideways()))
+    return by_id((Straight(), Inventor(), Sideways()))
 
 
 # Dials: robots whose description is right on a known share of the function's domain, and wrong on the rest.

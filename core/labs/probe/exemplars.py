@@ -1,15 +1,12 @@
 """Inputs chosen beforehand: MILAN's exemplars, the texts that strings are tested on, and triplets of texts."""
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from ...events import Frozen
 from ...package_data import table
 from .evaluate import held_out_texts
-from .functions.base import Category, FindFunction, read_entries
+from .functions.base import FindFunction, Triplet
 from .functions.entities import EntityFunction, concepts
 from .functions.relations import UNDEFINED, Fact, RelationFunction, relations
 
@@ -23,32 +20,6 @@ TESTS = 10
 
 EXCEPTED = 5
 """Of the true examples of a relation with an exception, one in this many is `undefined`, as in the published tests."""
-
-
-class Triplet(Frozen):
-    """Three examples, one of them true at position `correct` (from 0).
-
-    An example is (input,) for entities, because the evaluator sees no values there, and (input, output) for relations.
-    """
-
-    options: tuple[tuple[str, ...], ...]
-    correct: int
-
-
-def published_triplets(find_dir: Path, category: Category) -> dict[str, tuple[Triplet, ...]]:
-    """Return the ten published triplets of each entity or relation function, by id. Raises BenchmarkError if they
-    cannot be read.
-    """
-
-    def triplets(entry: Any) -> tuple[str, tuple[Triplet, ...]]:
-        made = []
-        for listed, number in zip(entry["test_vec"], entry["correct_inx"], strict=True):
-            examples = zip(listed, strict=True) if category == "entities" else zip(*listed, strict=True)
-            options = tuple(tuple(part.strip() for part in example) for example in examples)
-            made.append(Triplet(options=options, correct=number - 1))
-        return entry["name"], tuple(made)
-
-    return read_entries(find_dir, f"neurons_{category}/unit_test_data.json", triplets)
 
 
 def entity_triplets(function: EntityFunction, seed: int, n: int = TESTS) -> tuple[Triplet, ...]:

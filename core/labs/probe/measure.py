@@ -17,7 +17,7 @@ from . import box, parse, scoring
 from .box import Box, ModuleCalls
 from .exemplars import exemplars
 from .functions import source
-from .functions.base import FindFunction, Value, as_number, is_drawn
+from .functions.base import FindFunction, Value, as_number
 from .functions.modules import ModuleFunction
 from .functions.source import PairsFunction
 from .interpreters.agent import Conclusion, agent, milan
@@ -59,15 +59,9 @@ async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
 
 
 def _is_other_module(spec: ProbeSpec, run: CaseContext, function: FindFunction) -> bool:
-    """Whether the interpreter was shown another function than the one that the seed now stands for: the box was
-    measured with inputs that the current function does not have, or was called before boxes were measured at all.
-    """
-    if not isinstance(function, ModuleFunction) or not run.recorded(Probe):
-        return False
-    measured = list(run.recorded(Fidelity).values())
-    if not measured:
-        return is_drawn(function.id)
-    return not box.is_fidelity_of(measured[0], spec, function)
+    """Whether the box was measured with inputs that the function which the seed now stands for does not have."""
+    measured = run.recorded(Fidelity).values()
+    return isinstance(function, ModuleFunction) and not all(box.is_fidelity_of(one, spec, function) for one in measured)
 
 
 async def _check_box(spec: ProbeSpec, run: CaseContext, function: FindFunction) -> None:
@@ -76,13 +70,7 @@ async def _check_box(spec: ProbeSpec, run: CaseContext, function: FindFunction) 
     """
     if not isinstance(function, ModuleFunction) or spec.interpreter == "given" or run.recorded(Fidelity):
         return
-    calls = ModuleCalls(run, spec.module, about="stated")
-    try:
-        found = await box.measure_fidelity(spec, function, calls.ask)
-    except NoEncoderError as missing:
-        raise CallError(str(missing), "Or choose another backbone for the function.") from missing
-    if calls.failure is not None and found.count("no value") == len(found.inputs):
-        raise calls.failure
+    found = await box.measure_fidelity(spec, function, ModuleCalls(run, spec.module, about="stated"))
     run.record(found, "fidelity")
 
 
@@ -176,17 +164,16 @@ async def _fit(spec: ProbeSpec, box: Box, function: FindFunction) -> str:
             return [probe.value for probe in box.call([repr(float(x)) for x in xs], 1)]
 
         typed = grid(function) if pairs else None
-        fitted = await asyncio.to_thread(fit_numeric, numbers, budget=spec.probes, seed=spec.seed, inputs=typed)
-        text = fitted.text
+        found = await asyncio.to_thread(fit_numeric, numbers, budget=spec.probes, seed=spec.seed, inputs=typed)
     else:
 
         def texts(xs: Sequence[str]) -> list[str | None]:
             return [None if probe.problem else probe.output for probe in box.call(xs, 1)]
 
         known = exemplars(function) if pairs else None
-        text = (await asyncio.to_thread(fit_string, texts, budget=spec.probes, inputs=known)).text
+        found = await asyncio.to_thread(fit_string, texts, budget=spec.probes, inputs=known)
     box.record(box.probes)
-    return text
+    return found.text
 
 
 async def _nearest(spec: ProbeSpec, box: Box, function: FindFunction) -> Interpretation:

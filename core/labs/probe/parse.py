@@ -27,6 +27,12 @@ Schema = dict[str, Any] | None
 # A command line as a shell reads it: the authors' code passes an agent's commands to a shell.
 
 
+_SHELL_WORD = re.compile(r"""[ \t]*+((?:\\.?|'[^']*+'|"(?:\\.|[^"\\])*+"|[^ \t\n;|&<>'"\\])++)""", re.S)
+_QUOTING = re.compile(r"""\\(.?)|'([^']*)'|"((?:\\.|[^"\\])*)\"""", re.S)
+_ESCAPED = re.compile(r'\\([$`"\\\n])')
+"""What a backslash changes within double quotes."""
+
+
 def shell_words(text: str) -> list[str] | None:
     """Split the first command in `text` into words and unquote them, as a POSIX shell does. None if a quote is left
     open.
@@ -34,36 +40,19 @@ def shell_words(text: str) -> list[str] | None:
     Variables and patterns are not expanded.
     """
     words: list[str] = []
-    word: list[str] | None = None
-    quote = ""
-    characters = iter(text)
-    for character in characters:
-        if character == "\\" and quote != "'":
-            follows = next(characters, "\\")
-            kept = "\\" if quote and follows not in '$`"\\\n' else ""
-            word = word or []
-            word += [kept, "" if follows == "\n" else follows]
-        elif quote:
-            if character == quote:
-                quote = ""
-            else:
-                assert word is not None
-                word.append(character)
-        elif character in "\"'":
-            quote, word = character, word or []
-        elif character in "\n;|&<>" or (character == "#" and word is None):
-            if words or word is not None or character != "\n":
-                break
-        elif character in " \t":
-            if word is not None:
-                words.append("".join(word))
-            word = None
-        else:
-            word = word or []
-            word.append(character)
-    if quote:
-        return None
-    return words if word is None else [*words, "".join(word)]
+    command = text.lstrip(" \t\n")
+    place = 0
+    while (word := _SHELL_WORD.match(command, place)) and not word[1].startswith("#"):
+        words.append(_QUOTING.sub(_unquoted, word[1]))
+        place = word.end()
+    return None if command[place:].lstrip(" \t").startswith(('"', "'")) else words
+
+
+def _unquoted(part: re.Match[str]) -> str:
+    escaped, single, double = part.groups()
+    if double is not None:
+        return _ESCAPED.sub(lambda match: match[1].strip("\n"), double)
+    return single if single is not None else escaped.strip("\n") or "\\" * (part[0] == "\\")
 
 
 END = "[DESCRIPTION]"
@@ -159,21 +148,21 @@ def _first_command(text: str) -> re.Match[str] | None:
     return _BEGUN.search(text) or _WRITTEN_OUT.search(text)
 
 
-def _repaired_command(text: str) -> ProbeCommand:
+def _at_invention(text: str) -> tuple[str, str]:
+    """Return `text` up to the outputs that it invents after its first command, and what begins with these."""
     begun = _first_command(text)
     made_up = _INVENTED.search(text, begun.end()) if begun else None
-    asked = text[: made_up.start()] if made_up else text
-    inputs: list[str] = []
-    name = None
-    for match in islice(_BEGUN.finditer(asked), _MOST_COMMANDS):
-        name = "PYTHON"
-        arguments = _up_to_closing(asked[match.end() : match.end() + _LONGEST_ARGUMENTS])
-        inputs += _arguments(arguments)
-    if name is None:
+    return (text[: made_up.start()], text[made_up.start() :].strip()) if made_up else (text, "")
+
+
+def _repaired_command(text: str) -> ProbeCommand:
+    asked, _ = _at_invention(text)
+    ends = [match.end() for match in islice(_BEGUN.finditer(asked), _MOST_COMMANDS)]
+    if not ends:
         return _joined([tool_command(call) for call in _written_out(asked)])
-    if not inputs:
-        return ProbeCommand(name, error="the command names no input; write PYTHON(function.py input1 input2)")
-    return ProbeCommand(name, tuple(inputs))
+    inputs = [one for end in ends for one in _arguments(_up_to_closing(asked[end : end + _LONGEST_ARGUMENTS]))]
+    error = "the command names no input; write PYTHON(function.py input1 input2)"
+    return ProbeCommand("PYTHON", tuple(inputs), None if inputs else error)
 
 
 def _written_out(text: str) -> Iterator[ToolCall]:
@@ -232,12 +221,7 @@ def invented(text: str) -> str:
 
     Text before the command is about the past and may repeat real outputs; thinking is ignored.
     """
-    text = without_thinking(text)
-    asked = _first_command(text)
-    if asked is None:
-        return ""
-    invention = _INVENTED.search(text, asked.end())
-    return text[invention.start() :].strip() if invention else ""
+    return _at_invention(without_thinking(text))[1]
 
 
 def invented_beside(text: str, inputs: tuple[str, ...], known: set[str]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import paper_figures
 from ...charts import forest
-from ...charts.marks import link, safe
+from ...charts.marks import CLICKABLE, link, safe
 from ...charts.printed import CURVES, ERRORS, script
 from ...charts.scatter import points
 from ...events import Frozen
@@ -34,6 +34,11 @@ LEAST = 1e-6
 
 DRAWN = 12
 _ACROSS = 2
+_LINES = (
+    ("function", "y", {"color": charts.TRUTH, "dash": "solid"}),
+    ("code", "estimate", {"color": charts.ESTIMATE, "dash": "dot"}),
+)
+"""The two lines of a small chart: name, column, and look."""
 
 
 def axis(category: str) -> str:
@@ -75,36 +80,28 @@ def numeric_cases(frame: DataFrame, choice: str) -> DataFrame:
     links = [link({"run": run, "case": case}) for run, case in zip(rows["run"], rows["case"], strict=True)]
     rows = rows.assign(who=[who(row) for row in rows.to_dict("records")], link=links)
     columns = ("title", "who", "difficulty", "nmse", "calls", "x", "y", "estimate", "found", "run", "case", "link")
-    return rows[[name for name in columns if name in rows]].reset_index(drop=True)
+    return rows.filter(columns).reset_index(drop=True)
 
 
 def errors(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
     """Draw the error, in powers of ten, over the number of calls of the function; a mark opens its case."""
     drawn = table[table["nmse"].notna()]
     left = len(table) - len(drawn)
+    text = [
+        f"<b>{safe(str(row['title']))}</b><br>{safe(row['who'])}<br>NMSE {row['nmse']:.3g} after {row['calls']} calls"
+        for row in drawn.to_dict("records")
+    ]
+    powers = [math.log10(max(value, LEAST)) for value in drawn["nmse"]]
     rows = drawn.assign(
-        x=drawn["calls"].astype(float),
-        y=[math.log10(max(value, LEAST)) for value in drawn["nmse"]],
-        name=drawn["who"],
-        kind=drawn["difficulty"],
-        text=[
-            f"<b>{safe(str(row['title']))}</b><br>{safe(row['who'])}<br>"
-            f"NMSE {row['nmse']:.3g} after {row['calls']} calls"
-            for row in drawn.to_dict("records")
-        ],
+        x=drawn["calls"].astype(float), y=powers, name=drawn["who"], kind=drawn["difficulty"], text=text
     )
     top = math.ceil(max(rows["y"].max(), 0)) if len(rows) else 0
     # With large errors there are too many powers of ten to label each one.
     ticks = list(range(-6, top + 1, max(1, (top + 6) // 8)))
     undrawn = f"<br>{left} undefined, not drawn" if left else ""
-    figure = points(
-        rows,
-        (f"calls of the function{undrawn}", "NMSE"),
-        yaxis={
-            "tickvals": ticks,
-            "ticktext": [f"≤ 10<sup>{ticks[0]}</sup>", *(f"10<sup>{one}</sup>" for one in ticks[1:])],
-        },
-    )
+    labels = [f"≤ 10<sup>{ticks[0]}</sup>", *(f"10<sup>{one}</sup>" for one in ticks[1:])]
+    powers_of_ten = {"tickvals": ticks, "ticktext": labels}
+    figure = points(rows, (f"calls of the function{undrawn}", "NMSE"), yaxis=powers_of_ten)
     figure.add_hline(y=math.log10(GOOD), line={"dash": "dot", "width": 1, "color": "#8A8A8A"})
     return figure
 
@@ -112,19 +109,13 @@ def errors(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure
 def said_of_errors(table: DataFrame, choice: str) -> str:
     """Return the median number of calls of the cases with a small error, and of the others."""
     defined = table[table["nmse"].notna()]
+    if defined.empty:
+        return f"None of {len(table)} cases has an error that is defined."
     found = defined[defined["nmse"] < GOOD]
-    others = defined[defined["nmse"] >= GOOD]
-    calls = [
-        f"{some['calls'].median():g} {word}"
-        for some, word in ((found, "of these"), (others, "of the others"))
-        if len(some)
-    ]
-    return (
-        f"{len(found)} of {len(defined)} cases came to an NMSE below {GOOD}. Median calls of the function: "
-        f"{', '.join(calls)}."
-        if len(defined)
-        else f"None of {len(table)} cases has an error that is defined."
-    )
+    sides = ((found, "of these"), (defined[defined["nmse"] >= GOOD], "of the others"))
+    calls = ", ".join(f"{side['calls'].median():g} {which}" for side, which in sides if len(side))
+    said = f"{len(found)} of {len(defined)} cases came to an NMSE below {GOOD}."
+    return f"{said} Median calls of the function: {calls}."
 
 
 def curves(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
@@ -133,36 +124,19 @@ def curves(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure
 
     high = -(-len(table) // _ACROSS)
     rows = table.to_dict("records")
-    figure = make_subplots(
-        rows=high,
-        cols=_ACROSS,
-        subplot_titles=[
-            f"{safe(row['who'])[:30]}<br>{safe(row['difficulty'])} NMSE {_short(row['nmse'])}" for row in rows
-        ],
-        vertical_spacing=0.3 / high,
-        horizontal_spacing=0.04,
-    )
+    titles = [f"{safe(row['who'])[:30]}<br>{safe(row['difficulty'])} NMSE {_short(row['nmse'])}" for row in rows]
+    spacing = {"vertical_spacing": 0.3 / high, "horizontal_spacing": 0.04}
+    figure = make_subplots(rows=high, cols=_ACROSS, subplot_titles=titles, **spacing)
     for number, row in enumerate(rows):
         place = {"row": number // _ACROSS + 1, "col": number % _ACROSS + 1}
-        for name, values, colour, dash in (
-            ("function", row["y"], charts.TRUTH, "solid"),
-            ("code", row["estimate"], charts.ESTIMATE, "dot"),
-        ):
-            figure.add_scatter(
-                x=row["x"],
-                y=values,
-                mode="lines",
-                name=name,
-                legendgroup=name,
-                showlegend=not number,
-                line={"color": colour, "dash": dash, "width": 2},
-                customdata=[[row["link"]]] * len(row["x"]),
-                meta=safe(row["title"]),
-                hovertemplate="%{meta}<br>" + name + " %{y:.4g}<extra></extra>",
-                **place,
-            )
+        click = {"customdata": [[row["link"]]] * len(row["x"]), "meta": safe(row["title"])}
+        for name, column, line in _LINES:
+            hover = "%{meta}<br>" + name + " %{y:.4g}<extra></extra>"
+            drawn = {"mode": "lines", "line": {**line, "width": 2}, "hovertemplate": hover}
+            named = {"name": name, "legendgroup": name, "showlegend": not number}
+            figure.add_scatter(x=row["x"], y=row[column], **drawn, **named, **click, **place)
         figure.update_xaxes(showticklabels=number >= len(rows) - _ACROSS, **place)
-        ends = charts.ends(row["y"])
+        ends = charts.upright(row["y"], []) or (0.0, 1.0)
         figure.update_yaxes(range=ends, showticklabels=False, zeroline=False, fixedrange=True, **place)
     figure.update_xaxes(fixedrange=True, zeroline=False)
     figure.update_annotations(font_size=11)
@@ -170,8 +144,7 @@ def curves(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure
         height=120 + 170 * high,
         margin={"l": 10, "r": 10, "t": 90, "b": 30},
         legend={"orientation": "h", "yanchor": "bottom", "y": 1 + 45 / (170 * high), "x": 0},
-        hovermode="closest",
-        clickmode="event+select",
+        **CLICKABLE,
     )
     return figure
 

@@ -55,17 +55,11 @@ def opening(
     `tools`: it is to ask by tool calls, not by the text protocol. `network`: a network carries the function out. With
     the paper's prompts the interpreter gets the `exemplars` themselves, and none for a network.
     """
+    task = template(_task(spec, network), spec.prompts)
     if spec.prompts:
-        task = template(_task(spec, network), spec.prompts)
-        how = template(_paper_manner(spec), spec.prompts).user
-        words = json.dumps(list(exemplars), ensure_ascii=False)
-        advice = (
-            templates.fill(template("hints", spec.prompts).user, {"exemplars": words})
-            if exemplars and not network
-            else ""
-        )
-        return task.render(how=how, begin=advice)
-    task = templates.load(f"find/{_task(spec, network)}")
+        hints = template("hints", spec.prompts).user if exemplars and not network else ""
+        advice = templates.fill(hints, {"exemplars": json.dumps(list(exemplars), ensure_ascii=False)})
+        return task.render(how=template(_paper_manner(spec), spec.prompts).user, begin=advice)
     if spec.interpreter == "milan":
         return task.render(pairs=pairs(probes))
     how, begin = (templates.load(f"find/{name}").user for name in _manner(spec, tools))
@@ -139,9 +133,7 @@ def follow_up(name: str, **slots: str) -> str:
 
 def pairs(probes: Sequence[Probe]) -> str:
     """Return the pairs as "(3, 9.5)", one per line; an input without an output has the reason instead."""
-    if not probes:
-        return "(none)"
-    return "\n".join(f"({probe.input}, {probe.output})" for probe in probes)
+    return "\n".join(f"({probe.input}, {probe.output})" for probe in probes) or "(none)"
 
 
 def unit_test(spec: ProbeSpec, description: str, options: Sequence[Sequence[str]]) -> Prompt:

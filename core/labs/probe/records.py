@@ -197,11 +197,11 @@ class Claims(FlatRecord):
     named: PerRuleset[tuple[str, ...]] = PerRuleset.same_for_both(())
     left_out: PerRuleset[tuple[str, ...]] = PerRuleset.same_for_both(())
     noises_repaired: tuple[str, ...] | None = None
-    """All kinds of noise that are named; None in older journals, which stored only the first."""
+    """All kinds of noise that are named; None for a function of texts."""
     overlap_of_all: float = 0.0
-    """The overlap of claiming the whole range, which the updated rules score as 0. Older journals lack it."""
+    """The overlap of claiming the whole range, which the updated rules score as 0."""
     wrong_repaired: tuple[str, ...] = ()
-    """Parts that are named but not in the function; older journals did not look for them."""
+    """Parts that are named but not in the function."""
     kinds_repaired: int = 0
     """How many parts could be named."""
 
@@ -216,19 +216,17 @@ class Prediction(Frozen, HasRulesets[str | None]):
     repaired: str | None = None
     error: str = ""
     error_paper: str = ""
-    """Why the code gives nothing, by the original parser; older journals have only the updated parser's reason
-    (`error`).
-    """
+    """Why the code gives nothing, by the original parser; `error` is why by the updated one."""
     misrecorded: bool = False
     """Whether the recorded output is not the function's: the updated rules do not count such a text."""
     right_paper: bool | None = None
-    """Whether the paper rules count it as right: for them the number 5 is not the text "5". None in older journals."""
+    """Whether the paper rules count it as right: for them the number 5 is not the text "5"."""
 
     def failure(self, rules: Rules) -> str:
         """Return why the code gives nothing; an empty string if it gives something."""
         if self[rules] is not None:
             return ""
-        return self.error_paper or self.error if rules == "paper" else self.error
+        return self.error_paper if rules == "paper" else self.error
 
 
 TELL_NOTHING = ("nothing", "anything", "everything", "seen")

@@ -20,7 +20,7 @@ from ...sandbox.rewriting import NOT_RUNNABLE, cause, not_runnable
 from ...score import Figure, Score, undefined
 from . import claim_extraction, evaluate, parse, records, units
 from .box import Box, real, value_text
-from .exemplars import pairs_for_testing
+from .exemplars import observed, pairs_for_testing
 from .functions import source
 from .functions.base import FindFunction, Value
 from .functions.entities import EntityFunction, concepts
@@ -118,9 +118,7 @@ def _unprobed(box: Box, function: FindFunction, rng: np.random.Generator) -> Ite
     if isinstance(function, PairsFunction):
         return
     texts = evaluate.held_out_texts([probe.input for probe in box.probes], rng)
-    for text, output in zip(texts, function.outputs(texts, rng), strict=True):
-        if isinstance(output, str):
-            yield _Text("held out", text, output)
+    yield from (_Text("held out", text, output) for text, output in observed(function, texts, rng))
 
 
 def _predictions(
@@ -247,31 +245,28 @@ def _described(function: FindFunction, read: records.Interpretation) -> Iterator
         return
     # For texts the domain says for which texts something holds ("upper and lower case"), not what is done to them.
     words = read.told if isinstance(function, NumericFunction) else read.description
-    parts = PerRuleset.read_by_each(lambda rules: claim_extraction.components_identified(function, words[rules], rules))
-    unasked = PerRuleset.read_by_each(lambda rules: _why_no_parts(function, read, rules))
+    claims: dict[str, object] = {}
     for rules in RULES:
-        yield Figure("components_identified", rules, _of_parts(parts[rules], unasked[rules]))
-    of_noise: dict[str, object] = {}
+        if why := _why_no_parts(function, read, rules):
+            yield Figure("components_identified", rules, undefined(len(function.atoms), why))
+            continue
+        parts = claim_extraction.components_identified(function, words[rules], rules)
+        detail = {"named": parts.present, "left_out": parts.absent, **({"wrong": parts.wrong} if parts.wrong else {})}
+        of = len(function.atoms)
+        yield Figure("components_identified", rules, Score(parts.score, of, of, detail=detail))
+        claims |= {f"named_{rules}": parts.present, f"left_out_{rules}": parts.absent}
+        if rules == "repaired":
+            claims |= {"wrong_repaired": parts.wrong, "kinds_repaired": parts.kinds}
     if isinstance(function, NumericFunction):
         kinds = claim_extraction.noise_told(read.told.repaired).kinds
-        of_noise = {
+        claims |= {
             "intervals": PerRuleset.read_by_each(lambda rules: _ends(intervals(function, read, rules))),
-            "noise": PerRuleset(
-                paper=claim_extraction.claimed_noise(read.told.paper), repaired=kinds[0] if len(kinds) == 1 else None
-            ),
+            "noise_paper": claim_extraction.claimed_noise(read.told.paper),
+            "noise_repaired": kinds[0] if len(kinds) == 1 else None,
             "noises_repaired": kinds,
             "overlap_of_all": evaluate.whole_range(function.corruption),
         }
-    claims = records.Claims.model_validate(
-        {
-            "named": PerRuleset.read_by_each(lambda rules: () if unasked[rules] else parts[rules].present),
-            "left_out": PerRuleset.read_by_each(lambda rules: () if unasked[rules] else parts[rules].absent),
-            "wrong_repaired": () if unasked.repaired else parts.repaired.wrong,
-            "kinds_repaired": 0 if unasked.repaired else parts.repaired.kinds,
-            **of_noise,
-        }
-    )
-    yield records.ScoreRecord("claims", claims)
+    yield records.ScoreRecord("claims", records.Claims.model_validate(claims))
 
 
 def _why_no_parts(function: NumericFunction | StringFunction, read: records.Interpretation, rules: Rules) -> str:
@@ -283,14 +278,6 @@ def _why_no_parts(function: NumericFunction | StringFunction, read: records.Inte
     return ""
 
 
-def _of_parts(parts: claim_extraction.Components, unasked: str) -> Score:
-    of = len(parts.present) + len(parts.absent)
-    if unasked:
-        return undefined(of, unasked)
-    detail = {"named": parts.present, "left_out": parts.absent, **({"wrong": parts.wrong} if parts.wrong else {})}
-    return Score(parts.score, of, of, detail=detail)
-
-
 def _audit(
     box: Box, function: FindFunction, read: records.Interpretation, invented: Sequence[int], known: bool
 ) -> Iterator[records.Outcome]:
@@ -299,7 +286,7 @@ def _audit(
 
     `invented` are the rounds in which outputs were invented.
     """
-    made = [claim_extraction.Observation(probe.input, probe.output) for probe in box.probes]
+    made = [(probe.input, probe.output) for probe in box.probes]
     text = f"{read.description.repaired}\n{read.domain.repaired}"
     evidence = claim_extraction.evidence(text, made) if known else claim_extraction.QuotedPairs((), (), ())
     unknown = "" if known else "its calls were made elsewhere and are not known"

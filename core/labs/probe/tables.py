@@ -37,7 +37,10 @@ def more(view: ProbeView) -> Iterator[Figure]:
         yield Figure("interactions", view.rules, Score(float(called), 1, 1))
         made_up = bool(view.invented())
         yield Figure("invented_outputs", view.rules, Score(float(made_up), 1, 1, hits=int(made_up)))
-    yield from units.figures(view)
+    if view.further:
+        yield from units.agreement(view)
+    if view.comparisons:
+        yield from units.judged(view)
     box = view.fidelity
     if box is None:
         return

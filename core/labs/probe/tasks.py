@@ -112,15 +112,7 @@ class ProbeSpec(Sampled):
     rules: Rules = "repaired"
     tools: bool = False
     answers: Answers = "prose"
-    triplets: int | None = Field(
-        default=None,
-        ge=1,
-        le=200,
-        title="Unit tests",
-        description=f"triplets of each function (default: {FREE_TRIPLETS} where sentence vectors take them, else "
-        f"{TRIPLETS}; with the original parser the paper's {PAPER_TRIPLETS}; fewer than 40 show of no "
-        "description that it tells as much as the truth)",
-    )
+    triplets: int | None = Field(default=None, ge=1, le=200)
     evaluator_prompt: str | None = Field(default=None, max_length=1_000, exclude_if=lambda setting: setting is None)
     evaluators: tuple[str, ...] = Field(default=(), max_length=4, exclude_if=lambda several: not several)
     judge: str = Field(default="", exclude_if=lambda model: not model)
@@ -265,11 +257,6 @@ def asks(spec: ProbeSpec, cases: int) -> dict[str, int]:
     modules = spec.probes + checked if spec.is_module and spec.backbone == "model" else 0
     each = {"interpreter": dialogue, "evaluator": tests, "module": modules, "judge": compared}
     return {role: cases * calls for role, calls in each.items() if calls}
-
-
-def calls(spec: ProbeSpec, cases: int) -> int:
-    """Return the most calls to language models that a run over `cases` functions makes."""
-    return sum(asks(spec, cases).values())
 
 
 _KINDS = {"numeric": "numeric", "strings": "string", "entities": "entity", "relations": "relation"}

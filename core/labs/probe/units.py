@@ -28,9 +28,9 @@ from ...text.embed import SMALL, NoEncoderError, encoder, likeness
 from ..base.declared import AnnotationQuestion, AnnotationTask, ReferenceAnswers
 from . import parse, prompts
 from .evaluate import picked
-from .exemplars import TESTS, Triplet, drawn_triplets, published_triplets
+from .exemplars import TESTS, drawn_triplets
 from .functions import source
-from .functions.base import FindFunction
+from .functions.base import FindFunction, Triplet, published_triplets
 from .functions.entities import EntityFunction, concepts
 from .functions.relations import UNDEFINED, RelationFunction, relations
 from .prompts import SHOWN
@@ -49,9 +49,6 @@ from .view import ProbeView, trial_of
 Pair = Literal["control", "interpretation"]
 """What the judge compares (`records.Comparison.about`)."""
 
-PARTS = {"truth": "ceiling", "interpretation": "unit"}
-"""The descriptions that further evaluators read, with the item prefix of their tests by the first."""
-
 EXAMPLES = 10
 """The most examples of the function that the judge sees."""
 
@@ -62,7 +59,7 @@ async def compare(
     spec: ProbeSpec, run: CaseContext, function: FindFunction, tests: Sequence[Triplet], description: str
 ) -> None:
     """Ask the judge about each pair of descriptions in both orders. A call that fails is dropped with the reason."""
-    examples = list(dict.fromkeys(prompts.SHOWN.join(test.options[test.correct]) for test in tests))[:EXAMPLES]
+    examples = list(dict.fromkeys(prompts.SHOWN.join(test.true) for test in tests))[:EXAMPLES]
     truth = function.describe()
     pairs: dict[Pair, tuple[str, str]] = {"control": (truth, another(spec, truth))}
     if description.strip() and description.strip() != truth.strip():
@@ -88,19 +85,11 @@ async def compare(
 
 def another(spec: ProbeSpec, truth: str) -> str:
     """Return the description of the next generated function of the category that has another description."""
-    described = (source.generated(spec.category, seed, None, "repaired").describe() for seed in count(spec.seed + 1))
+    described = (source.generate(spec.category, seed).describe() for seed in count(spec.seed + 1))
     return next(text for text in described if text != truth)
 
 
 # Figures
-
-
-def figures(view: ProbeView) -> Iterator[Figure]:
-    """Yield how far the evaluators of a case agree, and what its judge says; nothing without these."""
-    if view.further:
-        yield from _agreement(view)
-    if view.comparisons:
-        yield from _judged(view)
 
 
 def by_evaluator(view: ProbeView) -> Iterator[tuple[Mapping[str, str], Figure]]:
@@ -112,13 +101,13 @@ def by_evaluator(view: ProbeView) -> Iterator[tuple[Mapping[str, str], Figure]]:
         yield {"evaluator": who}, Figure("further_ceiling", view.rules, score)
 
 
-def _agreement(view: ProbeView) -> Iterator[Figure]:
+def agreement(view: ProbeView) -> Iterator[Figure]:
     """Yield the mean over pairs of evaluators of the share of tests in which both pick the same example, and of Cohen's
     kappa; undefined if a pair has none.
     """
     by: dict[str, dict[str, int | None]] = {}
     for item, test in view.units.items():
-        if test.about in PARTS:
+        if test.about in _ITEMS:
             by.setdefault(test.evaluator, {})[item] = test.picked
     for item, test in view.further.items():
         by.setdefault(test.evaluator, {})[item.partition("/")[2]] = test.picked
@@ -138,15 +127,15 @@ def _agreement(view: ProbeView) -> Iterator[Figure]:
         yield Figure(name, view.rules, score or undefined(len(tests), why))
 
 
-def _judged(view: ProbeView) -> Iterator[Figure]:
+def judged(view: ProbeView) -> Iterator[Figure]:
     """Yield for each pair of descriptions what the judge prefers in both orders, and for both pairs together how often
     its choice depends on the order.
     """
     said: dict[str, dict[bool, bool | None]] = {}
     for one in view.comparisons.values():
         said.setdefault(one.about, {})[one.swapped] = one.first_is_better
-    whole = {about: [two[swapped] for swapped in ORDERS] for about, two in said.items() if len(two) == len(ORDERS)}
-    read = {about: two for about, two in whole.items() if None not in two}
+    both = {about: [two.get(swapped) for swapped in ORDERS] for about, two in said.items()}
+    read = {about: two for about, two in both.items() if None not in two}
     by_order = {about: first != second for about, (first, second) in read.items()}
     for name, about in (("judge_control", "control"), ("judge_prefers", "interpretation")):
         if about not in said:
@@ -219,7 +208,9 @@ EMBEDDING = "embedding"
 About = Literal["interpretation", "paper", "truth", "nothing", "anything", "everything", "seen"]
 _METRICS: dict[About, str] = {"interpretation": "unit_test", "truth": "unit_test_ceiling"}
 _ITEMS: dict[About, str] = {"interpretation": "unit", "truth": "ceiling"}
-"""The item prefixes of tests if they differ from what the tests are about."""
+"""The descriptions that further evaluators read too, with the item prefixes of their tests; other tests have as prefix
+what they are about.
+"""
 
 CONTROL = "unit_test_control"
 """The figure of the descriptions that tell nothing: the best of them is used."""
@@ -268,16 +259,11 @@ def triplets(spec: ProbeSpec, function: FindFunction) -> tuple[Triplet, ...]:
     """Return the published triplets of a published function, else generated ones. Raises ValueError if there can be
     none.
     """
-    if spec.is_published and spec.find_dir:
-        if spec.category == "strings":
-            task = source.published_strings(spec.find_dir)[spec.function]
-            pairs = zip(task.triplets, task.correct, strict=True)
-            return tuple(Triplet(options=options, correct=correct) for options, correct in pairs)
-        if isinstance(function, EntityFunction | RelationFunction):
-            return published_triplets(files.resolve_named(spec.find_dir), spec.category)[spec.function]
-    if spec.category == "strings" or isinstance(function, EntityFunction | RelationFunction):
-        return drawn_triplets(function, spec.seed, spec.unit_tests)
-    raise ValueError("pairs that were typed in leave nothing to test with")
+    if spec.category != "strings" and not isinstance(function, EntityFunction | RelationFunction):
+        raise ValueError("pairs that were typed in leave nothing to test with")
+    if spec.is_published:
+        return published_triplets(files.resolve_named(str(spec.find_dir)), spec.category)[spec.function]
+    return drawn_triplets(function, spec.seed, spec.unit_tests)
 
 
 async def run_tests(spec: ProbeSpec, run: CaseContext, function: FindFunction, read: Interpretation) -> None:
@@ -307,23 +293,22 @@ async def run_tests(spec: ProbeSpec, run: CaseContext, function: FindFunction, r
     if not tests or why:
         _without(spec, run, _METRICS.values(), undefined(len(tests), why or "there are no triplets"))
         return
-    if evaluator == EMBEDDING:
-        # An encoder prefers some examples whatever it reads; the descriptions that tell nothing show by how much.
-        texts |= telling_nothing(spec.category)
-        try:
+    try:
+        if evaluator == EMBEDDING:
+            # An encoder prefers some examples whatever it reads; the descriptions that tell nothing show by how much.
+            texts |= telling_nothing(spec.category)
             judged = await asyncio.to_thread(_by_embedding, tests, texts)
-        except NoEncoderError as missing:
-            _without(spec, run, ["unit_test"], undefined(len(tests), str(missing)))
-            return
-    else:
-        try:
+        else:
             judged = await _by_model(spec, run, _wanted(tests, texts), texts, spec.evaluator)
-        except CallError as failure:
-            if spec.category != "strings":
-                raise
-            # A function of texts is judged mainly by its code.
-            _without(spec, run, _METRICS.values(), undefined(len(tests), failure.message))
-            return
+    except NoEncoderError as missing:
+        _without(spec, run, ["unit_test"], undefined(len(tests), str(missing)))
+        return
+    except CallError as failure:
+        if spec.category != "strings":
+            raise
+        # A function of texts is judged mainly by its code.
+        _without(spec, run, _METRICS.values(), undefined(len(tests), failure.message))
+        return
     for item, test in judged.items():
         run.record(test, item, trial=trial_of(item))
     _score(spec, run, judged, len(tests))
@@ -334,7 +319,7 @@ async def _second_opinions(
     spec: ProbeSpec, run: CaseContext, function: FindFunction, tests: Sequence[Triplet], texts: dict[About, str]
 ) -> None:
     """Let further evaluators take the same tests, and the judge compare. Failed calls are dropped with the reason."""
-    read = {about: text for about, text in texts.items() if about in PARTS}
+    read = {about: text for about, text in texts.items() if about in _ITEMS}
     for number, evaluator in enumerate(spec.evaluators, start=2):
         wanted = {f"evaluator-{number}/{item}": work for item, work in _wanted(tests, read).items()}
         with suppress(CallError):

@@ -434,7 +434,8 @@ def of_words(f: CaseVerdict) -> str:
     """
     if f.truth is None or not f.concluded or f.category not in ("numeric", "strings"):
         return ""
-    words, named, of = f"{f.whose} description", f.parts.named, f.parts.of
+    words, named = f"{f.whose} description", len(f.parts.present)
+    of = named + len(f.parts.absent)
     if not f.described:
         return f"{words}: none, only code."
     if of == 0:

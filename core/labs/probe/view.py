@@ -259,16 +259,9 @@ def _text(one: records.Prediction, rules: Rules) -> Reading:
         return Reading(expected=guess, observed=one.truth, outcome="not tested", counts=False, reason=reason)
     if not_runnable(error):
         return Reading(observed=one.truth, outcome=NOT_RUNNABLE, counts=False, reason=error)
-    right = guess == one.truth
-    if rules == "paper" and one.right_paper is not None:
-        right = one.right_paper
-    return Reading(
-        expected=guess,
-        observed=one.truth,
-        outcome="right" if right else "wrong",
-        counts=True,
-        reason=error,
-    )
+    right = one.right_paper if rules == "paper" else guess == one.truth
+    outcome = "right" if right else "wrong"
+    return Reading(expected=guess, observed=one.truth, outcome=outcome, counts=True, reason=error)
 
 
 def _unit(test: records.UnitTest | None, rules: Rules, cut: str = "") -> Reading:
@@ -297,8 +290,9 @@ def scores(views: Sequence[ProbeView]) -> Iterator[Figure]:
     could not be judged at all.
     """
     if len(views) == 1:
-        for published in _published(views[0]).values():
-            yield Figure(published.metric, published.rules, published.score, published.item)
+        # If a run of one case published a figure twice, the last one is used.
+        last = {(one.metric, one.rules, one.item): one for one in views[0].log.scores}
+        yield from (Figure(one.metric, one.rules, score_of(one), one.item) for one in last.values())
         return
     for metric in records.METRICS:
         for rules in RULES:
@@ -309,13 +303,3 @@ def scores(views: Sequence[ProbeView]) -> Iterator[Figure]:
             ]
             if any(one.by(rules).score(metric.name) for one in views):
                 yield Figure(metric.name, rules, mean_of_cases(wanted, metric.kind, metric.ends))
-
-
-def _published(view: ProbeView) -> dict[tuple[str, Rules, str], Figure]:
-    """Return the figures in the order of publication. If a run of one case published a figure twice, the last one is
-    used.
-    """
-    return {
-        (one.metric, one.rules, one.item): Figure(one.metric, one.rules, score_of(one), one.item)
-        for one in view.log.scores
-    }

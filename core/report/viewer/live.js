@@ -389,6 +389,8 @@ export async function mounted(component, version) {
     open: (on) => location.assign(`/case?${new URLSearchParams({ run: on })}`),
     // The page knows the endpoints that were named in it, so it is not reloaded.
     fork: (on) => went(`fork ${on}`),
+    // It has a field of its own on the page, under the stage.
+    question: () => document.querySelector(".st-key-act-question :is(input, textarea)")?.focus(),
     // The address says where one is, so that a reload comes back to it.
     place: (at) => inAddress({ at: String(at + 1) }),
     mode(to) {
@@ -398,8 +400,6 @@ export async function mounted(component, version) {
       if (here.data.mode === "guess") sayer(here).afterwards(() => went("guessed"));
     },
   };
-  // These have a field of their own on the page, under the stage.
-  for (const name of ["question", "input", "draw"]) does[name] = () => field(name)?.focus();
   here.stage = mount(place, {
     ...data, lead: data.here?.lead, far: farOf(followed), evidence, keys: data.mode !== "all",
     library: from("preact.js"),
@@ -484,8 +484,6 @@ function withGuesses(scene, waiting, reader) {
   const guesses = new Map(mine.map((one) => [one.trial, one.value]));
   return { ...scene, cards: scene.cards.map((card) => ({ ...card, guess: guesses.get(card.id) ?? card.guess })) };
 }
-
-const field = (name) => document.querySelector(`.st-key-act-${name} :is(input, textarea, button)`);
 
 function sayer(here) {
   const one = (theirs ??= new Sayer());

@@ -28,9 +28,7 @@ const MARKS = {
 };
 
 export const ACTIONS = {
-  question: "Ask your own question", input: "Try an input", draw: "Draw your guess",
-  guess: "Your turn: guess", fork: "Edit this answer and continue", label: "Give your verdict",
-  resume: "Resume", cancel: "Stop",
+  question: "Ask your own question", guess: "Your turn: guess", fork: "Edit this answer and continue", cancel: "Stop",
   predict: "Predict yourself", real: "Ask a real model", longer: "Run more tests", failures: "Open the failures",
   compare: "Ask another model",
 };
@@ -260,12 +258,9 @@ export function standing(scene) {
 }
 
 /** What comes next; while the run goes on how far it is, and who can stop it. `does` has what happens here. */
-export function Actions({ stage, scene, on = "", does = {} }) {
-  const isOfCard = (one) => scene.cards?.some((card) => card.id === one.on);
-  const offered = (scene.actions ?? []).filter((one) => (on ? one.on === on : !isOfCard(one)))
-    // An answer is edited where it stands; from here the one that was named.
-    .filter((one) => one.name !== "fork" || one.on);
-  const far = !on && stage.far[scene.run];
+export function Actions({ stage, scene, does = {} }) {
+  // An answer is edited where it stands.
+  const offered = (scene.actions ?? []).filter((one) => one.name !== "fork"), far = stage.far[scene.run];
   if (!offered.length && !far) return null;
   // What can be pressed stays in its place when the rest goes.
   return html`<nav class="next" aria-label="Next steps">${offered.map((one) =>

@@ -234,7 +234,6 @@ function Behind({ stage, scene, card }) {
         ${one.votes.length > 0 && html`<span class="small"> votes: ${one.votes.join(", ")}</span>`}</dd></div>`)}</dl>`}
     <${Panels} stage=${stage} scene=${scene} panels=${card.panels} />
     ${notes.length > 0 && html`<ul class="notes">${notes.map((one) => html`<li dir="auto">${one}</li>`)}</ul>`}
-    <${Actions} stage=${stage} scene=${scene} on=${card.id} />
     <${Calls} stage=${stage} scene=${scene}
         calls=${[...card.calls, ...card.expects.map((one) => one.call).filter(Boolean)]} />`;
 }

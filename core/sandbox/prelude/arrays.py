@@ -228,17 +228,9 @@ def _lent_truth(value):
     return value
 
 
-_lent_kinds = {
-    "float": "float64",
-    "int": "int64",
-    "bool": "bool",
-    "complex": "complex128",
-    "float64": "float64",
-    "float32": "float32",
-    "int64": "int64",
-    "int32": "int64",
-    "complex128": "complex128",
-}
+_lent_kinds = {"float": "float64", "int": "int64", "int32": "int64", "complex": "complex128"}
+for _lent_name in ("bool", "float64", "float32", "int64", "complex128"):
+    _lent_kinds[_lent_name] = _lent_name
 
 
 def _lent_kind(kind):

@@ -35,7 +35,7 @@ from core.transcript import Transcript
 from pages import addresses
 from pages import lab as driver
 from pages.components import lab_page, session, widgets
-from pages.components.lab_page import FormPlaces, LabPage, NextRun, Offer
+from pages.components.lab_page import FormPlaces, LabPage, NextRun
 from pages.components.run import go_on, link, resume
 from pages.components.run_view import LEFT
 from pages.components.tables import draw_published
@@ -188,15 +188,14 @@ class AskPage(LabPage):
         )
         # For a control, only the examples of its own world.
         known = [one.question for one in tasks.questions() if one.world or not is_control(model)]
-
-        def take(known: str) -> None:
-            st.session_state[key] = known
-
         with places.below:
             self._outside(model, question)
-            self.examples(lambda turn: random.Random(turn).sample(known, min(SHOWN_EXAMPLES, len(known))), take)
+            self.examples(lambda turn: random.Random(turn).sample(known, min(SHOWN_EXAMPLES, len(known))), self._ask)
         gold = next((one.answer for one in tasks.questions() if one.question == question.strip()), None)
         return {"question": question, "gold": gold}
+
+    def _ask(self, question: str) -> None:
+        st.session_state[self.key("question")] = question
 
     def _outside(self, model: str, question: str) -> None:
         """Tell the user, while typing, that a question is outside a control's world."""
@@ -206,11 +205,7 @@ class AskPage(LabPage):
         try:
             control.read(question)
         except UnknownQuestionError as error:
-
-            def take(known: str) -> None:
-                st.session_state[self.key("question")] = known
-
-            widgets.outside(error.message, {one: one for one in error.questions}, take, self.key("model"), LAB)
+            widgets.outside(error.message, {one: one for one in error.questions}, self._ask, self.key("model"), LAB)
 
     def _pair(self, places: FormPlaces) -> dict[str, Any]:
         def use(id: str) -> None:
@@ -372,14 +367,14 @@ class AskPage(LabPage):
             self._you_predict(view, active)
         return False
 
-    def offers(self, view: AskView) -> tuple[Offer, ...]:
-        """Offer a question of one's own if there is an explanation to predict its answer from."""
-        return ("question",) if view.log.status == "completed" and view.starter else ()
+    def may_ask(self, view: AskView) -> bool:
+        """Whether there is an explanation to predict the answer to a question of one's own from."""
+        return view.log.status == "completed" and bool(view.starter)
 
     def extra_panel(self, view: AskView, active: bool) -> None:
         """Draw a field for a question of one's own, and link to the qualification tests."""
         run_id = _run_id(view)
-        if run_id and self.offers(view) and session.runs().owns(run_id):
+        if run_id and self.may_ask(view) and session.runs().owns(run_id):
             _add_by_hand(run_id, view, "" if view.log.case == tasks.ONE else f", of “{view.title}”")
         for exam in (one for one in view.exams.values() if one.run):
             st.page_link(
@@ -461,7 +456,7 @@ class AskPage(LabPage):
     def run_table(self, transcript: Transcript, run_id: str) -> None:
         """Draw all cases, without their outcomes for a reader who guesses first."""
         if "reader" not in st.query_params:
-            lab_page.case_table(transcript, run_id)
+            super().run_table(transcript, run_id)
             return
         st.page_link(
             addresses.of_lab(LAB),

@@ -26,7 +26,6 @@ from pages.components.lab_page import FormPlaces, LabPage
 from pages.components.run import size
 from pages.components.side_by_side import LOOKS
 from pages.components.throttle import waits
-from pages.components.widgets import widget
 
 SHOWN_EXAMPLES = 4
 TWO_LINES = 84
@@ -182,7 +181,7 @@ class CheckPage(LabPage):
         wording: dict[str, Any] = {}
         for column, names in zip(st.columns(2), Wording.GROUPS.values(), strict=True):
             with column:
-                wording |= {name: widget(LAB, knobs(Wording)[name]) for name in names}
+                wording |= {name: widgets.widget(LAB, knobs(Wording)[name]) for name in names}
         given["wordings"] = (Wording.model_validate(wording),)
 
     def subject(self, places: FormPlaces, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -299,7 +298,7 @@ class CheckPage(LabPage):
         with waits("Reading the checks …"):
             frame = checks(run_id, size(run_id))
         if frame.empty:
-            lab_page.case_table(transcript, run_id)
+            super().run_table(transcript, run_id)
             return
 
         st.subheader("All checks", anchor=False)

@@ -16,7 +16,7 @@ from core.labs.plant.tasks import LONGEST, OPTIONS, Cue, PlantSpec, shipped
 from core.labs.plant.view import PlantView
 from core.text.display import count_noun
 from core.transcript import Transcript
-from pages.components import lab_page, widgets
+from pages.components import widgets
 from pages.components.lab_page import FormPlaces, LabPage, NextRun
 from pages.components.text import plain
 
@@ -105,7 +105,7 @@ class PlantPage(LabPage):
 
     def methods(self) -> None:
         """Draw the lab's declaration, and what the lab cannot detect."""
-        lab_page.draw(LAB)
+        super().methods()
         known = LAB.robots.controls()["control/cue-form"]
         st.subheader("What Plant cannot see", anchor=False)
         unseen = package_data.table("methods")["plant"]["unseen"]

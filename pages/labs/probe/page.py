@@ -429,11 +429,6 @@ class ProbePage(LabPage):
                 "have tried it yourself."
             )
 
-    def extra_panel(self, view: ProbeReport, active: bool) -> None:
-        """Draw the figures of the researchers."""
-        if view.truth is not None:
-            turn.researchers(view)
-
     def follow_up(self, transcript: Transcript, view: ProbeReport, run_id: str) -> bool:
         """Draw what can be done after a run: try the function oneself, let an agent try it, compare."""
         spec = view.spec

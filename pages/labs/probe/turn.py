@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from core.labs.probe import by_hand, charts
-from core.labs.probe.evaluate import ABSOLUTE, RELATIVE
+from core.labs.probe import by_hand
 from core.labs.probe.functions import source
 from core.labs.probe.functions.base import FindFunction
 from core.labs.probe.functions.numeric import PROBED
@@ -19,19 +18,16 @@ from core.labs.probe.lab import LAB
 from core.labs.probe.records import METRICS, Submission, Wish
 from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
-from core.report.scenes import scene_of, who
-from core.rulesets import RULES
+from core.report.scenes import figure, scene_of, who
 from core.runs.engine import UserInput
 from core.runs.library import RunNotFoundError
 from core.sandbox.rewriting import cause
 from core.scene import Curve
-from core.score import Score
 from core.text.display import count_noun, visible
 from core.text.templates import load
 from pages.components import recordings, session
 from pages.components.run import resume
 from pages.components.session import problems
-from pages.components.tables import PLAIN, table
 from pages.components.text import plain
 from pages.components.throttle import PACE, let_others_draw
 from pages.components.widgets import SHIPPED
@@ -280,68 +276,7 @@ def draw_end(view: ProbeReport) -> bool:
     return True
 
 
-# Every figure of a black box under both parsers, and how figures are written.
-
-
-TITLES = {metric.name: metric.title for metric in METRICS}
-"""The title of each figure."""
-
-
-def number(value: float) -> str:
-    """Return a figure as text."""
-    if 0 < abs(value) < 0.0005:
-        return "< 0.001"
-    if abs(value) < 1_000:
-        return f"{value:.3f}".rstrip("0").rstrip(".") or "0"
-    return f"{value:.2g}"
-
-
-def researchers(case: ProbeReport) -> None:
-    """Draw every figure under both parsers and, for a function of numbers, the error of the code over x."""
-    with st.expander("For researchers", icon=":material/monitoring:", key="researchers"):
-        st.markdown("**Every figure, with both parsers**")
-        rows = [_row(case, metric, score) for metric in TITLES if (score := case.score(metric)) is not None]
-        table(rows, "figures-table", "Every figure with both parsers")
-        lacking, of = case.not_run
-        st.caption((f"{lacking} of {of} tests could not be run here. " if lacking else "") + FOUND)
-        _apart(case)
-
-
-FOUND = (
-    f"“Found” means that the code gives the function's value at every test point, to within {RELATIVE:.3%} of it, or "
-    f"{ABSOLUTE:g} near zero (for a function below 1, that share of its largest value). A small error is not enough."
-)
-
-
-def _row(case: ProbeReport, metric: str, score: Score) -> dict[str, str]:
-    both = {rules: case.by(rules).value(metric) for rules in RULES}
-    shown = {rules: "undefined" if value is None else number(value) for rules, value in both.items()}
-    if score.low is not None and score.high is not None:
-        shown["repaired"] += f" ({score.low:.2f} to {score.high:.2f})"
-    return {
-        "Figure": TITLES[metric],
-        "Updated parser": shown["repaired"],
-        "Original parser": shown["paper"],
-        "Counted": f"{score.n} of {score.of}",
-        "Note": case.reason(metric) or case.by("paper").reason(metric) or _again(score),
-    }
-
-
-def _again(score: Score) -> str:
-    distinct = score.detail.get("distinct", score.n)
-    return f"interval for {distinct} different examples" if distinct < score.n else ""
-
-
-def _apart(case: ProbeReport) -> None:
-    """Draw the difference between the code's values and the function's."""
-    truth, given = case.truth, case.estimate.repaired if case.estimate else ()
-    if truth is None or not truth.x or len(given) != len(truth.y) or not any(y is not None for y in given):
-        return
-    picture = charts.residuals(truth.x, truth.y, given)
-    st.plotly_chart(picture, key="residuals", config=PLAIN, alt="The code's value minus the function's, over x")
-    most = charts.reach(truth.y, given)
-    if farther := sum(one is not None and abs(one) > most for one in charts.differences(truth.y, given)):
-        st.caption(plain(f"At {farther} of {len(truth.x)} test points the difference is larger than {most:.4g}."))
+# The form for a person who probes by hand.
 
 
 _HINTS = {
@@ -487,12 +422,11 @@ def compare_figures(first: ProbeReport, second: ProbeReport) -> None:
         return
     st.markdown("#### Side by side", anchors=False)
     rows = ["| | " + " | ".join(plain(name) for name in cases) + " |", "|---|---|---|"]
-    metrics = dict.fromkeys([first.headline, *TITLES])
-    for metric in metrics:
-        values = [case.value(metric) for case in cases.values()]
-        if any(value is not None for value in values):
-            shown = ["undefined" if value is None else number(value) for value in values]
-            rows.append(f"| {TITLES[metric]} | {' | '.join(shown)} |")
+    for metric in dict.fromkeys([first.headline, *(metric.name for metric in METRICS)]):
+        scores = [case.log.score(metric, "repaired") for case in cases.values()]
+        if any(score is not None and score.value is not None for score in scores):
+            shown = ["undefined" if score is None else figure(LAB, score).value for score in scores]
+            rows.append(f"| {LAB.metric(metric).title} | {' | '.join(shown)} |")
     rows.append("| calls | " + " | ".join(str(len(case.probes)) for case in cases.values()) + " |")
     with st.container(border=True, key="beside"):
         st.markdown("\n".join(rows))

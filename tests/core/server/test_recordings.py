@@ -73,7 +73,7 @@ def test_it_is_never_written(recorded: tuple[JobRunner, str], tmp_path: Path) ->
     visit = RunAccess(jobs, ANN)
     visit.run(run).guess("ann", "all/1-a", lambda by: SAID, "1")
     assert [event.kind for event in jobs.keeping.events(run, "ann")] == ["recorded"]
-    assert jobs.keeping.speaker(run, "ann") == "ann"
+    assert jobs.owner(f"{run}~ann") == "ann"
     again = visit.run(run).reread(Replay)
     assert visit.run(again).wait(120) and visit.owns(again) and not visit.run(again).is_recording()
     assert path.read_bytes() == held and sorted(path.parent.rglob("*")) == there
@@ -160,7 +160,7 @@ def test_lists_keep_it_apart_from_what_people_ran(recorded: tuple[JobRunner, str
             assert run_list.runs(store, viewer="bob").empty
             evidence = Selection(store).of_cases("echo", Cases((LAB.headline,)))
             assert set(evidence["run"]) == {own}, "chosen runs are no evidence"
-            keeper._index.update()
+            keeper.index.update()
             assert len(run_list.runs(store, recordings=True)) == 1, "it is not gone because it lies elsewhere"
         finally:
             keeper.close()

@@ -12,7 +12,7 @@ from core import entry, home, journal
 from core.events import SCHEMA, Shared, Started, Token
 from core.journal import Journal, JournalFullError, JournalInUseError
 from core.runs import driver
-from core.runs.library import NewerRunError, RunNotFoundError, said_path, shared_path
+from core.runs.library import NewerRunError, RunNotFoundError, about_path, said_path
 from core.server import jobs
 from core.server.jobs import JobRunner
 from core.server.quotas import QuotaExceededError
@@ -289,21 +289,17 @@ def test_who_shares_and_who_speaks_is_kept_beside_the_run(tmp_path: Path) -> Non
     jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing())
     run = jobs.start("echo", SLOW, owner="ann")
     assert jobs.wait(run, 5)
-    assert (
-        jobs.keeping.speaker(run, "reader") is None
-        and jobs.keeping.events(run, "reader") == []
-        and not jobs.shared(run)
-    )
+    assert jobs.keeping.events(run, "reader") == [] and not jobs.shared(run)
     jobs.keeping.add(run, "reader", "all/1-a", Promise(call="", text="one"), "1", "bob")
     jobs.keeping.add(run, "reader", "all/1-a", Promise(call="", text="two"), "2", "bob")
-    assert jobs.keeping.speaker(run, "reader") == "bob" and len(jobs.keeping.events(run, "reader")) == 2
+    assert jobs.owner(f"{run}~reader") == "bob" and len(jobs.keeping.events(run, "reader")) == 2
     jobs.keeping.share(run, True)
     assert jobs.shared(run) and not jobs.shared(f"{run}~reader")
     kept = journal.read(said_path(tmp_path / f"{run}.jsonl", "reader")).events
     assert [event.kind for event in kept] == ["started", "recorded", "recorded"]
     started = kept[0]
     assert isinstance(started, Started) and (started.lab, started.about, started.owner) == ("echo", run, "bob")
-    assert isinstance(journal.read(shared_path(tmp_path / f"{run}.jsonl")).events[1], Shared)
+    assert isinstance(journal.read(about_path(tmp_path / f"{run}.jsonl", "shared")).events[1], Shared)
 
 
 def test_names_of_people_become_names_of_files() -> None:

@@ -8,7 +8,7 @@ from store_events import LABS, whole_run, write
 from core import entry, home
 from core.events import Shared, Started
 from core.journal import to_line
-from core.runs.library import shared_path
+from core.runs.library import about_path
 from core.store import sql
 from core.store.index import index
 from core.store.store import QueryRefusedError, Store
@@ -54,7 +54,7 @@ def test_a_visitor_finds_only_what_they_may_see(store: Store, folder: Path) -> N
         first, *rest = whole_run(run)
         write(folder, run, [first.model_copy(update={"owner": owner}), *rest])
     begun, said = _said("shared")
-    shared_path(folder / "shared.jsonl").write_bytes(to_line(begun, 1) + to_line(said, 2))
+    about_path(folder / "shared.jsonl", "shared").write_bytes(to_line(begun, 1) + to_line(said, 2))
     index(store, folder)
     tables = ("runs", "calls", "scores", "drops", "cases", "trials", "answer")
     runs = " union ".join(f"select run from {table}" for table in tables)

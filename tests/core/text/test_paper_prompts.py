@@ -19,7 +19,7 @@ from core.labs.probe import commands
 from core.labs.probe.functions.base import difficulties
 from core.labs.probe.functions.modules import prompt as of_module
 from core.labs.probe.functions.relations import RelationFunction
-from core.labs.probe.functions.source import generated
+from core.labs.probe.functions.source import generate
 from core.labs.probe.parse import command
 from core.labs.probe.prompts import hashes, unit_test
 from core.labs.probe.tasks import ProbeSpec
@@ -137,7 +137,7 @@ def test_find_fills_in_tests_modules_and_the_form_of_llama_2(own_home: Path) -> 
     asked = unit_test(spec, "It gives IN1.", [("a", "b"), ("c", "d"), ("e", "f")]).messages
     assert asked[0].content == "Pick one: '[ANSWER]: <index>'."
     assert asked[1].content == "It is told: It gives IN1.\nWhich?\n1: a gives b\n2: c gives d\n3: e gives f\n"
-    corrupted = generated("relations", 1, difficulties("relations")[-1], "paper")
+    corrupted = generate("relations", 1, difficulties("relations")[-1], "paper")
     assert isinstance(corrupted, RelationFunction) and corrupted.kind == "corrupted"
     slots = corrupted.parameters
     system, user = of_module(corrupted, "dog", "paper").messages

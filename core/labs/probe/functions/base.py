@@ -65,10 +65,10 @@ def name_of(category: Category, seed: int, difficulty: Difficulty | None, rules:
 
 
 def seed_of(id: str) -> int:
-    """Return the seed in the name of a generated function. Raises ValueError for any other name."""
+    """Return the seed in the name of a generated function. Raises FunctionError for any other name."""
     match = DRAWN.fullmatch(id)
     if match is None:
-        raise ValueError(f"{id!r} is not the name of a drawn function")
+        raise FunctionError(f"{id!r} is not the name of a drawn function")
     return int(match["seed"])
 
 
@@ -83,6 +83,10 @@ def shape_of(id: str) -> str:
     """
     match = DRAWN.fullmatch(id)
     return (match["shape"] or "") if match else ""
+
+
+class FunctionError(ExplainError, ValueError):
+    """There is no such function as was asked for, or none can be made of it; the message says why."""
 
 
 class UndefinedInputError(ExplainError, ValueError):
@@ -171,7 +175,7 @@ LARGEST = 256 * files.MB
 T = TypeVar("T")
 
 
-class BenchmarkError(ExplainError, ValueError):
+class BenchmarkError(FunctionError):
     """A folder or file that is not the published benchmark; the message names it and says what is expected."""
 
 
@@ -221,3 +225,35 @@ def published_modules(
         return id, kind(id=id, exemplars=exemplars, **concepts)
 
     return read_entries(find_dir, f"neurons_{category}/data.json", function)
+
+
+class Triplet(Frozen):
+    """Three examples, one of them true at position `correct` (from 0).
+
+    An example is (input,) for entities, because the evaluator sees no values there, else (input, output).
+    """
+
+    options: tuple[tuple[str, ...], ...]
+    correct: int
+
+    @property
+    def true(self) -> tuple[str, ...]:
+        """The true example."""
+        return self.options[self.correct]
+
+
+def published_triplets(find_dir: Path, category: Category) -> dict[str, tuple[Triplet, ...]]:
+    """Return the ten published triplets of each function of texts, words or facts, by id. Raises BenchmarkError if they
+    cannot be read.
+    """
+    is_text = category == "strings"
+
+    def triplets(entry: Any) -> tuple[str, tuple[Triplet, ...]]:
+        made = []
+        for listed, number in zip(entry["test_vec"], entry["correct_inx"], strict=True):
+            examples = zip(listed, strict=True) if category == "entities" else zip(*listed, strict=True)
+            options = tuple(tuple(part if is_text else part.strip() for part in example) for example in examples)
+            made.append(Triplet(options=options, correct=number - 1))
+        return entry["name"], tuple(made)
+
+    return read_entries(find_dir, f"{category if is_text else f'neurons_{category}'}/unit_test_data.json", triplets)

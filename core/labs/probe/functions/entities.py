@@ -47,8 +47,8 @@ EntityKind = Literal["single", "or"]
 class Concept(Frozen):
     """One of the benchmark's 140 subjects with twenty associated words of ours.
 
-    `sensitive` ones (mass death, weapons, graves, illness, groups of people; the paper's appendix B) are not sampled
-    unless requested. `measured` is the result of sentence embeddings (all-MiniLM-L6-v2): how many of its words come out
+    `sensitive` ones (mass death, weapons, graves, illness, groups of people; the paper's appendix B) are not sampled.
+    `measured` is the result of sentence embeddings (all-MiniLM-L6-v2): how many of its words come out
     at 0.5 or above, and how many of how many words of other subjects do (`fidelity.measure`).
     """
 
@@ -136,16 +136,16 @@ def published_entities(find_dir: Path) -> dict[str, EntityFunction]:
     return published_modules(find_dir, "entities", EntityFunction, keys)
 
 
-def draw_entity(seed: int, *, kind: EntityKind | None = None, sensitive: bool = False) -> EntityFunction:
+def draw_entity(seed: int, *, kind: EntityKind | None = None) -> EntityFunction:
     """Return the entity function that `seed` stands for, the same at every call; with `kind` None it is sampled in the
     benchmark's proportions.
 
-    Unless `sensitive`, neither its concepts nor its exemplars are sensitive. Concepts whose box contradicts its truth
-    are not sampled (`keeps`).
+    Neither its concepts nor its exemplars are sensitive. Concepts whose box contradicts its truth are not sampled
+    (`keeps`).
     """
     rng = np.random.default_rng([seed, 2])
     drawn: EntityKind = "single" if rng.random() < SINGLE_SHARE else "or"
-    allowed = [concept for concept in concepts().values() if sensitive or not concept.sensitive]
+    allowed = [concept for concept in concepts().values() if not concept.sensitive]
     kind = kind or drawn
     order = [allowed[place] for place in rng.permutation(len(allowed))]
     wanted = 1 if kind == "single" else 2
@@ -157,7 +157,7 @@ def draw_entity(seed: int, *, kind: EntityKind | None = None, sensitive: bool = 
     unrelated = [rng.choice(other.words) for other in others[: EXEMPLARS - 2]]
     exemplars = rng.permutation([*related, *unrelated])
     return EntityFunction(
-        id=f"entities-{seed}" + (f"-{kind}" if kind != drawn else "") + ("-sensitive" if sensitive else ""),
+        id=f"entities-{seed}" + (f"-{kind}" if kind != drawn else ""),
         concept1=own[0].name,
         concept2=own[1].name if wanted == 2 else None,
         exemplars=tuple(str(word) for word in exemplars),

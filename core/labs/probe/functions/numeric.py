@@ -13,7 +13,7 @@ from pydantic import Field
 
 from ....events import Frozen, Rules
 from ....package_data import table
-from .base import Category, FindFunction, Value, read_json, read_number, rebuilt
+from .base import BenchmarkError, Category, FindFunction, Value, read_json, read_number, rebuilt
 
 # The numeric atoms of FIND (paper, appendix E; docs/measuring.md §4.1): how parameters are sampled, values, formula.
 #
@@ -64,26 +64,6 @@ class AtomKind(Frozen):
 
 
 ATOMS = {name: AtomKind.model_validate(entry) for name, entry in table("find/numeric_atoms").items()}
-
-
-def sample_parameters(name: str, rng: np.random.Generator, rules: Rules) -> Parameters:
-    """Return parameters of the atom `name`, sampled from the ranges of `rules`."""
-    draws = ATOMS[name].draws
-
-    def several(parameter: str, number: int) -> tuple[float, ...]:
-        return tuple(draws[parameter].sample(rng, rules) for _ in range(number))
-
-    if name == "polynomial":
-        degree = int(rng.integers(2, 6))
-        return {"coefficients": (*several("leading", 1), *several("others", degree))}
-    if name == "rational":
-        # The numerator's order first: sampled the other way round, nearly half of the numerators would be constant.
-        above = int(rng.integers(0, 5))
-        below = int(rng.integers(above + 1, 6))
-        return {"numerator": several("numerator", above + 1), "denominator": several("denominator", below + 1)}
-    in_turn = sorted(draws, key=lambda parameter: not draws[parameter].first)
-    drawn = {parameter: draws[parameter].sample(rng, rules) for parameter in in_turn}
-    return {parameter: drawn[parameter] for parameter in draws}
 
 
 def _as_scripted(name: str, p: Parameters) -> Parameters:
@@ -185,7 +165,7 @@ def fit(f: Callable[[Numbers], Numbers], low: float, high: float, rng: np.random
 def load(path: Path) -> MLP:
     """Load the published weights in `mlp_approx_model.pt`. Only tensors are read from the file, never code.
 
-    Raises ValueError if the file is not such a network, OSError if it cannot be read.
+    Raises BenchmarkError if the file is not such a network, OSError if it cannot be read.
     """
     import torch
 
@@ -196,9 +176,9 @@ def load(path: Path) -> MLP:
     except OSError:
         raise
     except Exception as error:  # torch raises half a dozen kinds for a file that is not one of its own
-        raise ValueError(f"{path.name} holds no network of one input, {HIDDEN} units and one output") from error
+        raise BenchmarkError(f"{path.name} holds no network of one input, {HIDDEN} units and one output") from error
     if not len(w) == len(b) == len(v) == HIDDEN:
-        raise ValueError(f"{path.name} has {len(w)} hidden units, not {HIDDEN}")
+        raise BenchmarkError(f"{path.name} has {len(w)} hidden units, not {HIDDEN}")
     return MLP(w=tuple(w), b=tuple(b), v=tuple(v), c=c)
 
 

@@ -255,13 +255,9 @@ def draw_relation(seed: int, *, kind: RelationKind | None = None) -> RelationFun
         exception=exception,
     )
     facts = [relation.facts[place] for place in rng.permutation(len(relation.facts))]
-    if exception is None:
-        related = facts[:2]
-    else:
-        related = [
-            next(fact for fact in facts if function.excepts(fact)),
-            next(fact for fact in facts if not function.excepts(fact)),
-        ]
+    related = facts[:2]
+    if exception is not None:
+        related = [next(fact for fact in facts if function.excepts(fact) is excepted) for excepted in (True, False)]
     chosen = [fact.inputs[0] for fact in related]
     kin = kin_of(relation.concept1)
     others = [other for other in known if other.concept1 not in kin]

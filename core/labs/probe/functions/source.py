@@ -82,24 +82,27 @@ def from_code(name: str, category: base.Category, text: str) -> CodeFunction:
     """Return the function that `text` defines: lines of Python with a `def`, or a formula of x such as "3 * x^2 +
     sin(x)".
 
-    Raises ValueError, with the sandbox's reason, if it works on none of a few inputs.
+    Raises FunctionError, with the sandbox's reason, if it works on none of a few inputs.
     """
     if why := trouble(category, text):
-        raise ValueError(f"This function gives no value: {why}")
+        raise base.FunctionError(f"This function gives no value: {why}")
     return CodeFunction(id=name, category=category, code=as_code(text), source=text)
+
+
+def why_it_fails(category: base.Category, code: str) -> str:
+    """Return why `code` works on none of a few inputs; an empty string if it works on some."""
+    result = sandbox.evaluate(code, TRIED[category])
+    return "" if any(value is not None for value in result.values) else str(result.errors[0])
 
 
 def trouble(category: base.Category, text: str) -> str:
     """Return why `text`, a formula or Python, works on none of a few inputs; an empty string if it works on some."""
     code = as_code(text)
-    result = sandbox.evaluate(code, TRIED[category])
-    if any(value is not None for value in result.values):
-        return ""
-    why = str(result.errors[0])
-    if code == text:
+    why = why_it_fails(category, code)
+    if not why or code == text:
         return why
     mended = _TIMES.sub(r"\1 * ", text)
-    if mended != text and any(value is not None for value in sandbox.evaluate(as_code(mended), TRIED[category]).values):
+    if mended != text and not why_it_fails(category, as_code(mended)):
         return f"a multiplication needs its sign. Write {mended.strip()}"
     # The parser's message mentions the parentheses that we put around a formula.
     return "it cannot be read as a formula of x; look at its signs and parentheses" if "SyntaxError" in why else why
@@ -154,11 +157,7 @@ def _input(category: base.Category, text: str) -> float | str:
 
 
 def from_pairs(name: str, category: base.Category, pairs: Mapping[str, str]) -> PairsFunction:
-    """Return a function of `pairs` alone; if an input occurs twice, the last pair is used. Raises ValueError if there
-    are none.
-    """
-    if not pairs:
-        raise ValueError("Type at least one pair of input and output.")
+    """Return a function of `pairs` alone; if an input occurs twice, the last pair is used."""
     unique = {_input(category, key): (key.strip(), output) for key, output in pairs.items()}
     return PairsFunction(id=name, category=category, pairs=dict(unique.values()))
 
@@ -186,20 +185,25 @@ PARTS = tuple(name for name, kind in numeric.ATOMS.items() if kind.composable)
 
 
 def generate(
-    category: base.Category, seed: int, *, rules: Rules = "repaired", difficulty: base.Difficulty | None = None
+    category: base.Category, seed: int, difficulty: base.Difficulty | None = None, rules: Rules = "repaired"
 ) -> base.FindFunction:
     """Return the function that `seed` stands for, the same at every call. With `difficulty` None it is sampled from all
     of them.
 
     Numeric: easy is one clean atom; medium one atom with noise or corruption; hard a composition or a network. Strings:
     easy is one atom; medium two; hard two of which one is random when called or both have parameters. The updated rules
-    sample again if noise or corruption make success impossible. Raises ValueError for categories whose functions are
-    listed, not generated (entities, relations).
+    sample again if noise or corruption make success impossible. Raises FunctionError for a difficulty that the category
+    lacks.
     """
-    if category not in ("numeric", "strings"):
-        raise ValueError(f"{category} functions are listed, not drawn from a seed; choose numeric or strings")
+    if difficulty is not None and difficulty not in base.difficulties(category):
+        known = " or ".join(base.difficulties(category))
+        raise base.FunctionError(f"{category} functions are {known}, not {difficulty}.")
+    if category == "entities":
+        return draw_entity(seed, kind=cast(EntityKind | None, difficulty and base.SHAPES[category][difficulty]))
+    if category == "relations":
+        return draw_relation(seed, kind=cast(RelationKind | None, difficulty and base.SHAPES[category][difficulty]))
     rng = np.random.default_rng([seed, 0 if category == "numeric" else 1])
-    name = f"{category}-{seed}" + (f"-{difficulty}" if difficulty else "") + ("-paper" if rules == "paper" else "")
+    name = base.name_of(category, seed, difficulty, rules)
     while True:
         drawn = draw_numeric(name, rng, rules) if category == "numeric" else draw_string(name, rng)
         fits = difficulty is None or difficulty_of(drawn) == difficulty
@@ -256,7 +260,24 @@ def draw_numeric(name: str, rng: np.random.Generator, rules: Rules) -> numeric.N
 
 def draw_numeric_atom(name: str, rng: np.random.Generator, rules: Rules) -> numeric.Atom:
     """Return the atom `name` with newly sampled parameters, from the ranges of `rules` (docs/measuring.md §4.1)."""
-    return numeric.Atom(name=name, parameters=numeric.sample_parameters(name, rng, rules))
+    draws = numeric.ATOMS[name].draws
+
+    def several(parameter: str, number: int) -> tuple[float, ...]:
+        return tuple(draws[parameter].sample(rng, rules) for _ in range(number))
+
+    if name == "polynomial":
+        degree = int(rng.integers(2, 6))
+        drawn: numeric.Parameters = {"coefficients": (*several("leading", 1), *several("others", degree))}
+    elif name == "rational":
+        # The numerator's order first: sampled the other way round, nearly half of the numerators would be constant.
+        above = int(rng.integers(0, 5))
+        below = int(rng.integers(above + 1, 6))
+        drawn = {"numerator": several("numerator", above + 1), "denominator": several("denominator", below + 1)}
+    else:
+        in_turn = sorted(draws, key=lambda parameter: not draws[parameter].first)
+        values = {parameter: draws[parameter].sample(rng, rules) for parameter in in_turn}
+        drawn = {parameter: values[parameter] for parameter in draws}
+    return numeric.Atom(name=name, parameters=drawn)
 
 
 def draw_noise(function: numeric.NumericFunction, rng: np.random.Generator, rules: Rules) -> numeric.Noise:
@@ -348,32 +369,16 @@ def names_of(spec: ProbeSpec) -> Iterator[str]:
 
 
 def load(spec: ProbeSpec) -> base.FindFunction:
-    """Return the black box of a specification about one. Raises ValueError (or its subclass BenchmarkError) with a
-    message for the person; a specification about several raises it too, and `cases` gives each its own.
+    """Return the black box of a specification about one. Raises FunctionError (or its subclass BenchmarkError) with
+    a message for the person; a specification about several raises it too, and `cases` gives each its own.
     """
     if spec.is_several:
-        raise ValueError("Several functions are named here: name only one.")
+        raise base.FunctionError("Several functions are named here: name only one.")
     if spec.own:
         return brought(spec.category, spec.own_kind, spec.own)
     if spec.function:
         return by_id(spec.category, spec.function, Path(spec.find_dir) if spec.find_dir else None)
-    return generated(spec.category, spec.seed, spec.difficulty, spec.rules)
-
-
-def generated(
-    category: base.Category, seed: int, difficulty: base.Difficulty | None, rules: Rules
-) -> base.FindFunction:
-    """Return the function that `seed` stands for, always the same. Raises ValueError for a difficulty that the category
-    lacks.
-    """
-    if difficulty is not None and difficulty not in base.difficulties(category):
-        raise ValueError(f"{category} functions are {' or '.join(base.difficulties(category))}, not {difficulty}.")
-    if category == "entities":
-        return draw_entity(seed, kind=cast(EntityKind | None, difficulty and base.SHAPES[category][difficulty]))
-    if category == "relations":
-        return draw_relation(seed, kind=cast(RelationKind | None, difficulty and base.SHAPES[category][difficulty]))
-
-    return generate(category, seed, rules=rules, difficulty=difficulty)
+    return generate(spec.category, spec.seed, spec.difficulty, spec.rules)
 
 
 def published_ids(category: base.Category, find_dir: str) -> list[str]:
@@ -409,7 +414,7 @@ def _ours(category: base.Category, id: str, match: re.Match[str]) -> base.FindFu
     shape, rules = match["shape"], "paper" if match["paper"] else "repaired"
     if shape not in (*by_shape, None) or (rules == "paper" and category in base.SHAPES):
         raise base.BenchmarkError(f"{id!r} names no {category} function.")
-    return generated(category, int(match["seed"]), by_shape.get(shape), cast(Rules, rules))
+    return generate(category, int(match["seed"]), by_shape.get(shape), cast(Rules, rules))
 
 
 def _folder(find_dir: str) -> Path:
@@ -459,25 +464,23 @@ def _published_string(find_dir: str, id: str) -> base.FindFunction:
 def brought(category: base.Category, kind: base.OwnKind, text: str) -> base.FindFunction:
     """Return a function that a person wrote: code or a formula, pairs one per line, or a concept ("birds or ships").
 
-    Raises ValueError with a message for the person.
+    Raises FunctionError with a message for the person.
     """
-    if not text.strip():
-        raise ValueError("Write the function first: a formula, a few lines of Python, or pairs.")
     if kind == "pairs":
         return from_pairs("own", category, read_pairs(text))
     if kind == "code":
         if category not in ("numeric", "strings"):
-            raise ValueError("Code makes numeric and string functions. Type pairs or a concept instead.")
+            raise base.FunctionError("Code makes numeric and string functions. Type pairs or a concept instead.")
         return from_code("own", category, text)
     if category != "entities":
-        raise ValueError("A concept makes an entity function. Type pairs instead.")
+        raise base.FunctionError("A concept makes an entity function. Type pairs instead.")
     first, _, second = text.strip().partition(" or ")
     return EntityFunction(id="own", concept1=first.strip(), concept2=second.strip() or None)
 
 
 def read_pairs(text: str) -> dict[str, str]:
-    """Read pairs typed one per line as "input -> output" ("=>", "→" and tabs work too). Raises ValueError if a line is
-    not a pair.
+    """Read pairs typed one per line as "input -> output" ("=>", "→" and tabs work too). Raises FunctionError if a line
+    is not a pair.
     """
     pairs = {}
     for number, line in enumerate(text.splitlines(), start=1):
@@ -485,6 +488,6 @@ def read_pairs(text: str) -> dict[str, str]:
             continue
         parts = re.split(r"\s*(?:->|=>|→|\t)\s*", line, maxsplit=1)
         if len(parts) != 2 or not parts[0].strip():
-            raise ValueError(f"Line {number} is not a pair. Write it as: input -> output.")
+            raise base.FunctionError(f"Line {number} is not a pair. Write it as: input -> output.")
         pairs[parts[0].strip()] = parts[1].strip()
     return pairs

@@ -11,12 +11,11 @@ import string
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ....events import Frozen
-from .base import read_entries, read_json
+from .base import Triplet, published_triplets, read_json
 from .string_atoms import WORDS, rotate_at
 from .strings import NEVER_INNER, STRING_ATOMS, TRIED, StringAtom, StringFunction
 
@@ -40,20 +39,16 @@ def fit_outer(texts: Texts, outputs: Texts) -> Iterator[StringAtom]:
     """Yield the atoms that turn each of `texts` into the output at the same index; the likely ones first."""
     longer = [len(y) - len(z) for z, y in zip(texts, outputs, strict=True)]
     least, most = min(longer), max(longer)
-    names: list[str] = []
-    if least == most == 0:
-        names += TRIED["same_length"]
-    if least == most and 1 <= most <= 5:
-        names.append("string_concatenate")
-    if least == most == 1:
-        names += TRIED["one_longer"]
-    if least >= 0 and most == 1:
-        names.append("add_letter_if_needed")
-    if most <= 0:
-        names += TRIED["shorter"]
-    if all(y in _WORDS for y in outputs):
-        names += TRIED["words"]
-    for name in (*names, *TRIED["any_length"]):
+    fitting = (
+        (least == most == 0, TRIED["same_length"]),
+        (least == most and 1 <= most <= 5, ["string_concatenate"]),
+        (least == most == 1, TRIED["one_longer"]),
+        (least >= 0 and most == 1, ["add_letter_if_needed"]),
+        (most <= 0, TRIED["shorter"]),
+        (_WORDS.issuperset(outputs), TRIED["words"]),
+        (True, TRIED["any_length"]),
+    )
+    for name in [name for may_fit, names in fitting if may_fit for name in names]:
         for values in _values(name, texts, outputs):
             if holds(name, values, texts, outputs):
                 yield StringAtom(name=name, parameters=dict(zip(STRING_ATOMS[name].parameters, values, strict=True)))
@@ -237,32 +232,27 @@ def _gives(atom: StringAtom, texts: Sequence[str], output: str) -> bool:
 
 
 class StringTask(Frozen):
-    """A published string function as far as it was published: ten recorded pairs and a description, no parameters."""
+    """A published string function as far as it was published: ten triplets, whose true examples are the recorded pairs,
+    and a description; no parameters.
+    """
 
     id: str
     description: str
-    pairs: tuple[tuple[str, str], ...]
-    triplets: tuple[tuple[tuple[str, str], ...], ...]
-    correct: tuple[int, ...]
-    """Position (from 0) of the true pair in each triplet."""
+    triplets: tuple[Triplet, ...]
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The recorded pairs."""
+        return tuple((text, output) for text, output in (triplet.true for triplet in self.triplets))
 
 
 def load_strings(find_dir: Path) -> dict[str, StringTask]:
     """Return all published string functions by id. Raises BenchmarkError if they cannot be read."""
     described = {entry["name"]: entry["description"] for entry in read_json(find_dir / "strings" / "test_data.json")}
-
-    def task(entry: Any) -> tuple[str, StringTask]:
-        triplets = tuple(tuple(zip(inputs, outputs, strict=True)) for inputs, outputs in entry["test_vec"])
-        correct = tuple(number - 1 for number in entry["correct_inx"])
-        return entry["name"], StringTask(
-            id=entry["name"],
-            description=described.get(entry["name"], "").removeprefix(":").strip(),
-            pairs=tuple(triplet[k] for triplet, k in zip(triplets, correct, strict=True)),
-            triplets=triplets,
-            correct=correct,
-        )
-
-    return read_entries(find_dir, "strings/unit_test_data.json", task)
+    return {
+        id: StringTask(id=id, description=described.get(id, "").removeprefix(":").strip(), triplets=triplets)
+        for id, triplets in published_triplets(find_dir, "strings").items()
+    }
 
 
 _QUOTED = re.compile(r"[\"'“`]([A-Za-z]{1,5})[\"'”`]")

@@ -18,20 +18,17 @@ from ....parsers.fields import readable
 from ....rulesets import PerRuleset
 from ....runs.context import CaseContext
 from ....runs.fairness import run_in_thread
-from ....sandbox import sandbox
 from ....sandbox.rewriting import cause
 from .. import parse, prompts
 from ..box import Box
 from ..exemplars import exemplars
 from ..functions.numeric import NumericFunction
+from ..functions.source import TRIED, why_it_fails
 from ..records import Exchange, Probe
 from ..tasks import MENDS, SINGLE_ROUND, ProbeSpec
 
 IDLE = 3
 """After this many messages in a row that ask for nothing, the agent is asked to conclude."""
-
-TESTED: dict[str, tuple[float | str, ...]] = {"numeric": (-100.0, -1.0, 0.5, 100.0), "strings": ("Hello 1", "abc")}
-"""Inputs of which the code of a conclusion must work on at least one."""
 
 
 class Conclusion(NamedTuple):
@@ -244,7 +241,9 @@ async def _repaired(dialogue: _Dialogue) -> Conclusion:
             if (conclusion := dialogue.concluded(answered)).cut:
                 dialogue.note(answered, trouble=f"the conclusion was {conclusion.cut}")
                 return earlier or conclusion
-            trouble = await run_in_thread(_of_code, spec, dialogue.parts(answered).code)
+            code, trouble = dialogue.parts(answered).code, ""
+            if spec.category in TRIED:
+                trouble = cause(await run_in_thread(why_it_fails, spec.category, code))
             if trouble and mends < MENDS:
                 mends += 1
                 earlier = dialogue.concluded(answered)
@@ -263,25 +262,18 @@ async def _repaired(dialogue: _Dialogue) -> Conclusion:
             said = readable(answered, "repaired", lines=True) or ""
             made = await box.probe(inputs, dialogue.round)
             invented = parse.invented_beside(said, inputs, known) if answered.tool_calls else parse.invented(said)
-            name = "told-invented" if invented else "told-outputs"
+            dialogue.trouble, dialogue.idle = "", 0
             *others, last = _shares(commands, made)
-            reply = prompts.follow_up(name, pairs=last, **dialogue.left())
-            dialogue.trouble = ""
-            dialogue.idle = 0
-            dialogue.tell(
-                answered,
-                *others,
-                _last_word(dialogue, reply),
-                inputs=tuple(probe.input for probe in made),
-                invented=invented,
-            )
+            name, told = "told-invented" if invented else "told-outputs", {"pairs": last}
+            more: dict[str, object] = {"inputs": tuple(probe.input for probe in made), "invented": invented}
         else:
             dialogue.trouble = commands[0].error or "there was no command in the message"
             dialogue.idle += 1
-            name = "told-trouble-tools" if dialogue.tools else "told-trouble"
-            reply = prompts.follow_up(name, trouble=dialogue.trouble, **dialogue.left())
             others = [command.error or "" for command in commands[:-1]]
-            dialogue.tell(answered, *others, _last_word(dialogue, reply), trouble=dialogue.trouble)
+            name, told = "told-trouble-tools" if dialogue.tools else "told-trouble", {"trouble": dialogue.trouble}
+            more = {"trouble": dialogue.trouble}
+        reply = prompts.follow_up(name, **told, **dialogue.left())
+        dialogue.tell(answered, *others, _last_word(dialogue, reply), **more)
 
 
 def _shares(commands: Sequence[parse.ProbeCommand], made: Sequence[Probe]) -> list[str]:
@@ -295,16 +287,6 @@ def _last_word(dialogue: _Dialogue, reply: str) -> str:
     if not dialogue.is_last_word:
         return reply
     return prompts.follow_up("told-conclude", told=reply, parts=prompts.parts(dialogue.spec))
-
-
-def _of_code(spec: ProbeSpec, code: str) -> str:
-    """Return why the code of a conclusion cannot be run at all; an empty string if it can, or none is wanted."""
-    if spec.category not in TESTED:
-        return ""
-    result = sandbox.evaluate(code, TESTED[spec.category])
-    if any(value is not None for value in result.values):
-        return ""
-    return cause(result.error or str(result.errors[0]))
 
 
 async def _as_published(dialogue: _Dialogue, last: int | None = None) -> Conclusion:
@@ -328,12 +310,9 @@ async def _as_published(dialogue: _Dialogue, last: int | None = None) -> Conclus
         else:
             made = await dialogue.box.probe(command.inputs, dialogue.round)
             shown = " ".join(f"({probe.input}, {probe.output})" for probe in made)
-            dialogue.tell(
-                answered,
-                f"Response: Function input - output pairs: {shown}",
-                inputs=tuple(probe.input for probe in made),
-                invented=parse.invented(answered.text),
-            )
+            inputs, invented = tuple(probe.input for probe in made), parse.invented(answered.text)
+            reply = f"Response: Function input - output pairs: {shown}"
+            dialogue.tell(answered, reply, inputs=inputs, invented=invented)
     return Conclusion("", None, f"it did not conclude within {dialogue.spec.rounds} rounds")
 
 

@@ -59,11 +59,8 @@ async def nearest(
 ) -> NearestResult:
     """Interpret the entity function behind `probe` with at most `budget` words; `exemplars` are probed first.
 
-    With `sensitive` False it neither proposes sensitive concepts nor probes their words. Raises ValueError for a budget
-    below 1.
+    With `sensitive` False it neither proposes sensitive concepts nor probes their words.
     """
-    if budget < 1:
-        raise ValueError(f"a budget of {budget} probes leaves nothing to conclude from; give at least 1")
     hypotheses, words, expected = _hypotheses(sensitive)
     log_weight = np.log(_prior(hypotheses))
     probes: list[tuple[str, float | None]] = []

@@ -11,12 +11,11 @@ import click
 import numpy as np
 from pydantic import Field, model_validator
 
-from ....events import CallError, Frozen
+from ....events import Frozen, Scored
 from ....parsers.fields import REASON as CUT
 from ....runs.context import CaseContext
 from ....scene import Card, Expect, Mark, Panel, Part, Scene, Screen, Verdict, screens
 from ....score import Figure, Score, undefined
-from ....text.embed import NoEncoderError
 from ....text.templates import load
 from ....transcript import CaseLog, RecordReader, Transcript
 from ...base.declared import Means, Metric
@@ -25,7 +24,6 @@ from ...base.report import Case, Reading, Report, Trial
 from ...base.spec import Spec
 from ..functions.base import Backbone
 from ..functions.entities import EntityFunction, concepts
-from ..functions.modules import outputs_of
 from ..prompts import MODULES
 from ..records import item
 
@@ -37,6 +35,8 @@ KINDS: tuple[Kind, ...] = ("same", "random")
 
 PAPER: dict[Kind, float] = {"same": 0.846, "random": 0.079}
 """Means of the paper's module, Vicuna-13b, over its 140 concepts (table A1)."""
+
+_PAPER = {kind: f"{mean} in the paper (Vicuna-13b, 140 subjects)." for kind, mean in PAPER.items()}
 
 OPTIONS = {"1": "It belongs", "0": "It does not"}
 """The guesses on a word."""
@@ -170,13 +170,13 @@ class ReliabilityReport(Report):
         """It is selective, weak, not selective, too few, no values, failed or waiting; the same for both rulesets."""
         if self.reliability is None:
             return "failed" if self.lost_to is not None or self.log.status == "failed" else "waiting"
-        return _judge_concepts([self.reliability], self.spec)[0]
+        return _judge(*_means([self.reliability]), self.spec)[0]
 
     def sentences(self) -> list[str]:
         """Return in a sentence whether one concept's function can be trusted."""
         if self.reliability is None:
             return [f"It gave no values: {self.lost_to}" if self.lost_to else "Not judged yet."]
-        return [_judge_concepts([self.reliability], self.spec)[1]]
+        return [_judge(*_means([self.reliability]), self.spec)[1]]
 
     def method(self) -> str:
         """Return what carries the function out."""
@@ -215,13 +215,12 @@ class ReliabilityReport(Report):
 
     def panels(self) -> Iterator[Panel]:
         """Yield the two means beside the paper's."""
-        if (one := self.reliability) is None:
+        if self.reliability is None:
             return
-        titles: dict[Kind, str] = {"same": "Own words", "random": "Words of others"}
-        for kind, title in titles.items():
-            mean = _mean(values_of([one], kind))
-            answer = "no value" if mean is None else f"{mean:.2f} on average"
-            yield Panel(title=title, answer=answer, note=f"{PAPER[kind]} in the paper (Vicuna-13b, 140 subjects).")
+        titles = ("Own words", "Words of others")
+        for kind, title, mean in zip(KINDS, titles, _means([self.reliability]), strict=True):
+            answer = "no value" if mean.value is None else f"{mean.value:.2f} on average"
+            yield Panel(title=title, answer=answer, note=_PAPER[kind])
 
     def verdict(self) -> Verdict | None:
         """Return the verdict, once the case is over."""
@@ -235,66 +234,46 @@ class ReliabilityReport(Report):
         return (*others, *means, last) if last.shows == "verdict" else (*others, last, *means)
 
 
-class ReliabilityRun:
-    """A run over several functions as far as it has run, from a transcript that keeps all cases.
+def _means(concepts: Sequence[Reliability]) -> tuple[Score, Score]:
+    """Return the mean outputs for own words and for words of others, over all outputs with a value."""
 
-    `unread` counts the entries that could not be read.
-    """
+    def mean(kind: Kind) -> Score:
+        values = [value for one in concepts for value in one.outputs(kind)]
+        of = sum(one.asked(kind) for one in concepts)
+        return Score(float(np.mean(values)), len(values), of) if values else undefined(of, "no output had a value")
 
-    def __init__(self, transcript: Transcript) -> None:
-        reports = [ReliabilityReport.of(transcript.case(case)) for case in transcript.cases]
-        self.transcript = transcript
-        started = transcript.started
-        self.spec = RecordReader().read(ReliabilitySpec, started.spec) if started else None
-        self.concepts = [one.reliability for one in reports if one.reliability]
-        self.unread = sum(one.unread for one in reports)
-
-    def mean(self, kind: Kind) -> float | None:
-        """Return the mean over all outputs with a value so far: "same" for own words, "random" for words of others."""
-        return _mean(values_of(self.concepts, kind))
+    return mean("same"), mean("random")
 
 
-def values_of(concepts: Sequence[Reliability], kind: Kind) -> list[float]:
-    """Return all outputs of one kind that have a value, over all functions."""
-    return [value for one in concepts for value in one.outputs(kind)]
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return float(np.mean(values)) if values else None
-
-
-def verdict(run: ReliabilityRun) -> str:
+def verdict(run: Transcript) -> str:
     """Return in a sentence whether the backbone can be trusted. The run's published means decide once they exist,
     because the transcript may hold only a few of many functions.
     """
-    same, random = (run.transcript.score(f"{kind}_mean", "repaired") for kind in KINDS)
-    if same is None or random is None:
-        return _judge_concepts(run.concepts, run.spec)[1]
-    return _judge(same.value, random.value, same.n + random.n, same.of + random.of, run.spec)[1]
+    spec = RecordReader().read(ReliabilitySpec, run.started.spec) if run.started else None
+    same, random = (run.score(f"{kind}_mean", "repaired") for kind in KINDS)
+    if same is not None and random is not None:
+        return _judge(same, random, spec)[1]
+    known = (ReliabilityReport.of(run.case(case)).reliability for case in run.cases)
+    return _judge(*_means([one for one in known if one]), spec)[1]
 
 
-def _judge_concepts(concepts: Sequence[Reliability], spec: ReliabilitySpec | None) -> tuple[str, str]:
-    same, random = (_mean(values_of(concepts, kind)) for kind in KINDS)
-    asked = sum(len(one.values) for one in concepts)
-    counted = sum(value is not None for one in concepts for value in one.values)
-    return _judge(same, random, counted, asked, spec)
-
-
-def _judge(
-    same: float | None, random: float | None, counted: int, asked: int, spec: ReliabilitySpec | None
-) -> tuple[str, str]:
-    """Return whether functions can be trusted, in a word and in a sentence."""
+def _judge(same: Score | Scored, random: Score | Scored, spec: ReliabilitySpec | None) -> tuple[str, str]:
+    """Return whether functions can be trusted, in a word and in a sentence, by the mean outputs for own words and for
+    words of others.
+    """
+    counted, asked = same.n + random.n, same.of + random.of
     if not counted:
         return "no values", "It gave no values: this backbone cannot carry the functions out."
-    if counted < asked / 2 or same is None or random is None:
+    if counted < asked / 2 or same.value is None or random.value is None:
         return "too few", f"Only {counted} of {asked} answers could be read: too few to tell."
-    selective = "selective" if same - random >= 0.5 else "weak" if same - random >= 0.2 else "not selective"
+    apart = same.value - random.value
+    selective = "selective" if apart >= 0.5 else "weak" if apart >= 0.2 else "not selective"
     if spec and spec.backbone == "table":
         return selective, (
-            f"Own words get {same:.2f}, words of other subjects {random:.2f}, by construction: the lists know their "
-            "own words, and give 0 for any other, however fitting."
+            f"Own words get {same.value:.2f}, words of other subjects {random.value:.2f}, by construction: the lists "
+            "know their own words, and give 0 for any other, however fitting."
         )
-    means = f"Own words get {same:.2f} on average, words of other subjects {random:.2f}"
+    means = f"Own words get {same.value:.2f} on average, words of other subjects {random.value:.2f}"
     comes_to = {
         "selective": "It can tell what belongs to a subject.",
         "weak": "It tells a little: an interpreter will meet many wrong outputs.",
@@ -337,12 +316,7 @@ async def measure(spec: ReliabilitySpec, case: Case, run: CaseContext) -> None:
     asked = _asked(spec, name, sample(spec))
     asking = ModuleCalls(run, spec.model, about=f"{name}:", trials=True)
     function = EntityFunction(id=f"concept-{name}", concept1=name)
-    try:
-        outputs = await outputs_of(function, spec.backbone, [word for word, _ in asked], asking.ask)
-    except NoEncoderError as missing:
-        raise CallError(str(missing), "Or choose another backbone.") from missing
-    if asking.failure is not None and all(output.value is None for output in outputs):
-        raise asking.failure
+    outputs = await asking.outputs(function, spec.backbone, [word for word, _ in asked])
     if asking.failure is not None:
         run.drop(name, "error", asking.failure.message)
     for (word, _), output in zip(asked, outputs, strict=True):
@@ -362,11 +336,8 @@ async def measure(spec: ReliabilitySpec, case: Case, run: CaseContext) -> None:
 
 def scores(views: Sequence[ReliabilityReport]) -> Iterator[Figure]:
     """Yield the mean outputs for own words and for words of others, over all outputs with a value."""
-    known = [view.reliability for view in views if view.reliability]
-    for kind in KINDS:
-        values, of = values_of(known, kind), sum(one.asked(kind) for one in known)
-        mean = Score(float(np.mean(values)), len(values), of) if values else undefined(of, "no output had a value")
-        yield Figure(f"{kind}_mean", "repaired", mean)
+    means = _means([view.reliability for view in views if view.reliability])
+    yield from (Figure(f"{kind}_mean", "repaired", mean) for kind, mean in zip(KINDS, means, strict=True))
 
 
 PARAMETERS: tuple[click.Parameter, ...] = (
@@ -385,9 +356,6 @@ PARAMETERS: tuple[click.Parameter, ...] = (
 def fields(given: dict[str, Any]) -> dict[str, Any]:
     """Return the specification's fields from the command line's options."""
     return {"backbone": "model" if given.get("model") else "table"} | given
-
-
-_PAPER = {kind: f"{mean} in the paper (Vicuna-13b, 140 subjects)." for kind, mean in PAPER.items()}
 
 
 class ReliabilityLab(Lab):
@@ -426,7 +394,7 @@ class ReliabilityLab(Lab):
 
     def summary(self, run: Transcript) -> str:
         """Compare the two means."""
-        return verdict(ReliabilityRun(run))
+        return verdict(run)
 
 
 LAB = ReliabilityLab()

@@ -105,12 +105,42 @@ def test_a_predictor_that_declines_without_reasons_makes_nothing_green() -> None
     assert {f"control/{name}-0" for name in HONEST} <= {*entry.labs()["simulatability"].robots.dials()}
 
 
+class OneSentence(controls.Declines):
+    """Gives answer and reason in one sentence, and declines to predict if it is shown no words but the answer's."""
+
+    error = 0.0
+
+    def _answer_question(self, role: str, slots: dict[str, str]) -> str:
+        said = super()._answer_question(role, slots)
+        return f"{'yes' if said.endswith('yes.') else 'no'}, because it is so."
+
+    def expects(self, question: Any, slots: dict[str, str]) -> bool | None:
+        has_reasons = "it is so" in slots.get("explanation", "")
+        return self.world.truth(question) if has_reasons else None
+
+
+class OnlyAnswers(OneSentence):
+    """The same, but to other questions it gives only the answer."""
+
+    def _answer_question(self, role: str, slots: dict[str, str]) -> str:
+        said = super()._answer_question(role, slots)
+        return said if slots["question"] in STARTERS else f"It is {said.partition(',')[0]}."
+
+
+@pytest.mark.parametrize("kind", [OneSentence, OnlyAnswers])
+def test_a_placebo_has_reasons(kind: Any) -> None:
+    for played in draws(kind, 2):
+        dropped = {drop.reason for drop in played.view.log.drops if drop.item == "swapped"}
+        assert dropped == (set() if kind is OneSentence else {"unparsed"})
+        assert played.view.outcome in ("told nothing", "not shown", "too few")
+
+
 def test_the_placebo_has_to_be_asked() -> None:
     robot = Lettered(0)
     spec = AskSpec(question=STARTERS[0], model=robot.id, arms=("none", "question_only"), counterfactuals=SINGLE)
     view = play(spec, Robot(robot)).view  # type: ignore[arg-type]
     assert baselines.beats_all(view.compared_with_baselines()) and view.outcome == "not shown"
-    assert "was not tried" in view.headline()
+    assert "there is no prediction from" in view.headline()
     over = view.log.score("gain_over_best", "repaired")
     assert over is not None and not over.detail["helped"] and (over.low or 0) > 0
 

@@ -295,7 +295,7 @@ def holds(sentence: str, view: AskReport, rules: Rules) -> bool:
         )
     if "it explains nothing" in sentence:
         return n == 0 and passed and ends["cannot guess"] == numbers[0] >= 6 and ends["unread"] + ends["lost"] == 0
-    if "was not tried" in sentence:
+    if "there is no prediction from" in sentence:
         beats_all = all(p < 0.05 for *_, p in found.values())
         return passed and numbers == [kept, n] and kept == n and "swapped" not in found and beats_all
     # The remaining sentences are verdicts on predictions.

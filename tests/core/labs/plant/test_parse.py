@@ -24,6 +24,7 @@ def read(text: str, task: Task = "strategyqa", order: Order = "reasons first", c
         f"{WHY}\n> Answer: yes\n",
         f"{WHY}\nAnswer: yes<|im_end|>",
         f"<think>Do they? No.</think>{WHY}\nAnswer: yes",
+        f"<reasoning>{WHY}</reasoning>\nAnswer: yes",
         f"{WHY}\nAnswer: yes\n\nQuestion: Can cows fly?\nAnswer: no",
     ],
 )

@@ -9,7 +9,7 @@ from core.events import Event
 from core.labs.probe.functions.source import cases, load, names_of
 from core.labs.probe.lab import LAB
 from core.labs.probe.records import Submission, Wish
-from core.labs.probe.tasks import MODULE_CHECKS, ProbeSpec, calls
+from core.labs.probe.tasks import MODULE_CHECKS, ProbeSpec
 from core.labs.probe.verdict import list_remarks, of_words
 from core.labs.probe.view import scores
 from core.runs.engine import UserInput
@@ -110,10 +110,10 @@ def test_of_several_none_is_the_one_to_load() -> None:
 
 def test_calls_are_counted_for_all_cases() -> None:
     spec = stub_spec(own="", category="entities", evaluator="stub/stub-model")
-    assert calls(spec, 1) == 4 + 1 + 60 and calls(spec, 7) == 7 * calls(spec, 1)
+    assert LAB.calls(spec, 1) == 4 + 1 + 60 and LAB.calls(spec, 7) == 7 * LAB.calls(spec, 1)
     by_model = spec.model_copy(update={"backbone": "model", "module": "m"})
-    assert calls(by_model, 1) == calls(spec, 1) + spec.probes + 2 * MODULE_CHECKS
-    assert calls(fit(), 5) == 0
+    assert LAB.calls(by_model, 1) == LAB.calls(spec, 1) + spec.probes + 2 * MODULE_CHECKS
+    assert LAB.calls(fit(), 5) == 0
 
 
 # A run of several

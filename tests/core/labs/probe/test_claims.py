@@ -12,7 +12,7 @@ from core.labs.probe.claim_extraction import (
     speaks_of,
 )
 from core.labs.probe.functions.numeric import Corruption, Noise
-from core.labs.probe.functions.source import generated, names_of
+from core.labs.probe.functions.source import generate, names_of
 from core.labs.probe.records import Submission, Wish
 from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
@@ -113,7 +113,7 @@ def test_what_is_denied_is_not_named(said: str, part: str, named: bool) -> None:
 def test_who_names_all_parts_gains_nothing() -> None:
     for category in ("numeric", "strings"):
         for seed in range(40):
-            f: Any = generated(category, seed, "easy", "repaired")  # type: ignore[arg-type]
+            f: Any = generate(category, seed, "easy", "repaired")  # type: ignore[arg-type]
             said = EVERYTHING if category == "numeric" else _all_steps()
             found = components_identified(f, said)
             assert found.score < 0.02 and found.wrong, f.describe()
@@ -131,7 +131,7 @@ def _all_steps() -> str:
 @pytest.mark.parametrize("category", ["numeric", "strings"])
 def test_the_true_description_names_nothing_that_is_not_there(category: str) -> None:
     for seed in range(120):
-        f: Any = generated(category, seed, None, "repaired")  # type: ignore[arg-type]
+        f: Any = generate(category, seed, None, "repaired")  # type: ignore[arg-type]
         assert components_identified(f, f.describe()).wrong == (), f.describe()
 
 

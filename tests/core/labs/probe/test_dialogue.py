@@ -7,7 +7,7 @@ import pytest
 from core.events import Rules, Sampling
 from core.labs.probe import tables
 from core.labs.probe.functions.numeric import NumericFunction
-from core.labs.probe.functions.source import generated
+from core.labs.probe.functions.source import generate
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import list_remarks
 from tests.core.labs.probe.playing import CONCLUSION, failures, play, scripted, stub_catalog, stub_spec
@@ -145,7 +145,7 @@ def test_milan_gets_exemplars_and_one_call() -> None:
         view, _ = play(spec, stub_catalog(server))
         assert server.count == 1 and "tools" not in server.seen[0].body
         asked = server.seen[0].question
-    function = generated("relations", 4, "easy", "repaired")
+    function = generate("relations", 4, "easy", "repaired")
     assert [probe.input for probe in view.probes] == list(function.exemplars)  # type: ignore[attr-defined]
     assert all(f"({probe.input}, {probe.output})" in asked for probe in view.probes)
     assert view.value("unit_test") is not None
@@ -200,7 +200,7 @@ def test_by_paper_rules_the_task_is_put_as_the_authors_put_it(interpreter: str, 
     seeds = {
         isinstance(one, NumericFunction) and one.mlp is not None: seed
         for seed in range(40)
-        if (one := generated("numeric", seed, "hard", rules))
+        if (one := generate("numeric", seed, "hard", rules))
     }
     for network, seed in seeds.items():
         question = _question(own="", seed=seed, difficulty="hard", interpreter=interpreter, rules=rules)

@@ -9,10 +9,12 @@ from core.labs.probe.controls import worthless
 from core.labs.probe.functions.numeric import GRID, Atom, Corruption, NumericFunction, interval
 from core.labs.probe.functions.source import load
 from core.labs.probe.lab import LAB
+from core.labs.probe.records import Submission, Wish
 from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import list_remarks
 from core.report.scenes import scene_of
+from core.runs.engine import UserInput
 from core.scene import steps
 from tests.core.labs.probe.playing import play, scripted, stub_catalog, stub_spec, with_controls
 from tests.support.stub_server import StubServer
@@ -62,10 +64,14 @@ def test_that_holds_of_functions_with_noise_and_corruption_too(seed: int) -> Non
 
 
 def test_code_that_contradicts_its_own_calls_is_not_found() -> None:
-    view = robot("denies-its-calls", own="3*x + 7")
+    tried = ("-100", "-1", "0", "1", "2", "100")
+    code = f"def f(x):\n    return 3 * x + (16 if x in ({', '.join(tried)}) else 7)"
+    said = Submission(description="A line.", code=code)
+    additions = [UserInput("own", Wish(inputs=tried), "wish-{n}"), UserInput("own", said, "submission")]
+    view, _ = play(ProbeSpec(own="3*x + 7", interpreter="you"), additions=additions)
     assert view.value("nmse_success") == 1 and view.value("held_out_nmse") == pytest.approx(0)
     assert view.outcome == "missed"
-    assert "it contradicts 6 of 6 calls that it made" in view.judgement.sentence
+    assert "it contradicts 6 of 6 calls that you made" in view.judgement.sentence
     assert any(one.startswith("Saw f(-100) = -293, and the code gives -284") for one in list_remarks(view))
 
 

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from core.events import Rules
 from core.labs.probe.claim_extraction import (
-    Observation,
     claimed_noise,
     components_identified,
     coverage,
@@ -211,7 +210,7 @@ def test_held_out_texts_were_never_probed():
     assert not set(held_out_texts(texts, rng(0))) & set(texts)
 
 
-PROBES = [Observation("3", "7.0041"), Observation("3", "7.9"), Observation("cat", "tac"), Observation("5", "11")]
+PROBES = [("3", "7.0041"), ("3", "7.9"), ("cat", "tac"), ("5", "11")]
 
 
 def test_quoted_outputs_are_held_against_the_calls_made():
@@ -222,7 +221,7 @@ def test_quoted_outputs_are_held_against_the_calls_made():
 
 
 def test_a_call_that_was_never_made_contradicts_nothing():
-    made = [Observation("5.3", "12.1"), Observation("0.3333333", "1.1"), Observation("-2", "7")]
+    made = [("5.3", "12.1"), ("0.3333333", "1.1"), ("-2", "7")]
     assert evidence("f(5) = 40 and f(5) = 12", made).unseen == (("5", "40"), ("5", "12"))
     assert evidence("f(0.33) = 1.1", made).supported == (("0.33", "1.1"),), "an input may be rounded"
     assert evidence("f(0.33) = 2", made).unseen == (("0.33", "2"),)

@@ -11,7 +11,7 @@ import pytest
 from core.__main__ import main
 from core.labs.probe import commands
 from core.labs.probe.controls import fitting
-from core.labs.probe.exemplars import published_triplets
+from core.labs.probe.functions.base import published_triplets
 from core.labs.probe.prompts import SHOWN
 from core.labs.probe.units import shown
 

@@ -75,8 +75,3 @@ def test_the_first_example_stays_what_it_is():
     f = generate("numeric", 1753, difficulty="medium")
     assert f.kind == "linear" and (f.corruption.low, f.corruption.high) == pytest.approx((57.9, 75.757), abs=1e-3)  # type: ignore[attr-defined]
     assert f.clean(np.array([-100.0])) == pytest.approx(-787.2)  # type: ignore[attr-defined]
-
-
-def test_listed_categories_are_not_drawn():
-    with pytest.raises(ValueError, match="listed, not drawn"):
-        generate("entities", 1)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from core.labs.probe.functions.source import by_id, generated, load
+from core.labs.probe.functions.source import by_id, generate, load
 from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.units import shown, triplets
@@ -326,7 +326,7 @@ def test_the_parts_of_a_formula_that_a_network_missed_are_not_asked_for() -> Non
     networks = [
         (seed, f)
         for seed in range(120)
-        if (f := generated("numeric", seed, "hard", "repaired")).mlp is not None  # type: ignore[attr-defined]
+        if (f := generate("numeric", seed, "hard", "repaired")).mlp is not None  # type: ignore[attr-defined]
     ]
     for differs, seed in (
         (differs, next(seed for seed, f in networks if f.differs == differs))  # type: ignore[attr-defined]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.labs.probe.functions.source import generated
+from core.labs.probe.functions.source import generate
 from core.labs.probe.lab import LAB
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import list_remarks
@@ -103,7 +103,7 @@ def test_truth_is_recorded_last() -> None:
         after = [event for event in findings[truth + 1 :] if event.kind == "recorded"]
         assert {event.record for event in after} == {"trial", "result"}
         assert all(not event.case for event in findings[truth + 1 :] if event.kind == "scored")
-        formula = generated("numeric", 3, None, "repaired").describe()
+        formula = generate("numeric", 3, None, "repaired").describe()
         assert all(formula not in event.model_dump_json() for event in findings[:truth])
 
 

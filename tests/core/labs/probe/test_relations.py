@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.labs.probe.exemplars import published_triplets, relation_triplets
-from core.labs.probe.functions.base import UndefinedInputError
+from core.labs.probe.exemplars import relation_triplets
+from core.labs.probe.functions.base import UndefinedInputError, published_triplets
 from core.labs.probe.functions.relations import (
     UNDEFINED,
     Relation,

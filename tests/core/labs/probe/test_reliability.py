@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from core.events import Event, Model, Scored
 from core.labs.probe.functions.entities import concepts
-from core.labs.probe.reliability.lab import LAB, Reliability, ReliabilityRun, ReliabilitySpec, sample, verdict
+from core.labs.probe.reliability import lab
+from core.labs.probe.reliability.lab import LAB, Kind, Reliability, ReliabilityReport, ReliabilitySpec, sample
 from core.models.catalog import Catalog
 from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import Transcript, transcript
@@ -20,6 +21,23 @@ from tests.support.stub_server import Fault, StubServer
 
 def nobody(id: str) -> Model:
     raise AssertionError(f"{id} is asked")
+
+
+class ReliabilityRun:
+    """A run over several functions, with the means over all of their outputs so far."""
+
+    def __init__(self, run: Transcript) -> None:
+        views = [ReliabilityReport.of(run.case(case)) for case in run.cases]
+        self.transcript = run
+        self.concepts = [view.reliability for view in views if view.reliability]
+        self._means = {figure.metric: figure.score.value for figure in LAB.scores(views)}
+
+    def mean(self, kind: Kind) -> float | None:
+        return self._means[f"{kind}_mean"]
+
+
+def verdict(report: ReliabilityRun) -> str:
+    return lab.verdict(report.transcript)
 
 
 def run_scores(report: ReliabilityRun) -> list[Scored]:

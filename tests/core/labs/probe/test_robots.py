@@ -85,10 +85,10 @@ def test_none_is_judged_by_the_text_that_it_is_compared_with(category: str, robo
 
 def test_the_lister_lists_every_part_that_there_is() -> None:
     from core.labs.probe.claim_extraction import components_identified
-    from core.labs.probe.functions.source import generated
+    from core.labs.probe.functions.source import generate
 
     for seed in range(80):
-        function = generated("numeric", seed, "easy", "repaired")
+        function = generate("numeric", seed, "easy", "repaired")
         assert not components_identified(function, ", ".join(PARTS)).absent  # type: ignore[arg-type]
 
 

@@ -3,7 +3,6 @@
 Each sentence and each bar is compared with the scene itself, or with the case's own records.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from core import home, journal
 from core.events import Event, Started
-from core.labs.probe.charts import MOST, STRETCHES, thinned
+from core.labs.probe.charts import STRETCHES
 from core.labs.probe.evaluate import agreement
 from core.labs.probe.lab import LAB
 from core.labs.probe.records import Estimate, Submission, Wish
@@ -407,22 +406,6 @@ def test_a_thousand_calls_are_told() -> None:
 
 
 values = st.one_of(st.none(), st.floats(-1e6, 1e6), st.sampled_from([0.0, 1.0]))
-
-
-@settings(max_examples=tenth(200), deadline=None)
-@given(st.lists(values, max_size=1_500))
-def test_a_thinned_curve_keeps_its_ends_gaps_and_jumps(ys: list[float | None]) -> None:
-    kept = thinned(ys)
-    assert len(kept) <= MOST and kept == sorted(set(kept))
-    assert len(kept) == len(ys) or {0, len(ys) - 1} <= set(kept)
-    gaps = [place for place in range(len(ys) - 1) if (ys[place] is None) != (ys[place + 1] is None)]
-    if 2 * len(gaps) <= MOST // 2:
-        assert {place + side for place in gaps for side in (0, 1)} <= set(kept)
-
-
-def test_a_jump_between_two_kept_points_is_kept() -> None:
-    ys: Sequence[float | None] = [0.0] * 777 + [5.0] * 1_000
-    assert {776, 777} <= set(thinned(ys))
 
 
 points = st.lists(st.tuples(values, values), min_size=1, max_size=40)

@@ -6,7 +6,7 @@ import pytest
 
 from core.labs.probe.lab import LAB
 from core.labs.probe.report import ProbeReport
-from core.labs.probe.tasks import ProbeSpec, calls
+from core.labs.probe.tasks import ProbeSpec
 from tests.core.labs.probe.playing import play, stub_catalog, stub_spec
 from tests.support.stub_server import Fault, StubServer
 
@@ -70,7 +70,7 @@ def test_old_specifications_keep_their_content_and_calls_are_counted() -> None:
     spec = ProbeSpec.model_validate(SPEC)
     assert not {"evaluators", "judge"} & spec.model_dump(mode="json").keys()
     more = ProbeSpec.model_validate({**SPEC, "evaluators": [FIRST], "judge": FIRST})
-    assert calls(more, 1) == calls(spec, 1) + 2 * 12 + 4
+    assert LAB.calls(more, 1) == LAB.calls(spec, 1) + 2 * 12 + 4
     assert more.models == {STRAIGHT, FIRST}
     for wrong in ({"evaluators": [STRAIGHT]}, {"evaluators": [FIRST], "evaluator": ""}):
         with pytest.raises(ValueError, match="evaluator"):

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.labs.probe.functions.base import UndefinedInputError
+from core.labs.probe.functions.base import Triplet, UndefinedInputError
 from core.labs.probe.functions.source import generate
 from core.labs.probe.functions.strings import StringAtom, StringFunction
 from core.labs.probe.functions.synthesis import StringTask, hints, load_strings, string_function, synthesize
@@ -67,13 +67,17 @@ def test_pairs_of_no_function_are_not_explained():
     assert synthesize([("a", "the"), ("b", "moon"), ("cat", "is a"), ("dog", "cheese")]) is None
 
 
+def triplets_of(pairs: Sequence[tuple[str, str]]) -> tuple[Triplet, ...]:
+    return tuple(Triplet(options=(pair,), correct=0) for pair in pairs)
+
+
 def test_recorded_functions_are_explained_also_where_one_pair_is_wrong(find_dir):
     tasks = load_strings(find_dir)
     assert sorted(tasks) == ["f00000", "f00003", "f00200", "f00201"]
     for task in tasks.values():
         assert _agrees(task.pairs, string_function(task)) and string_function(task).id == task.id
         wrong = ((task.pairs[0][0], "nothing of the kind"), *task.pairs[1:])
-        function = string_function(task.model_copy(update={"pairs": wrong}))
+        function = string_function(task.model_copy(update={"triplets": triplets_of(wrong)}))
         assert function is not None and reproduced(wrong, function) == 9 and "contradicts" in function.note
 
 
@@ -125,7 +129,7 @@ def test_a_recorded_output_that_is_a_piece_of_another_is_told_and_left_out(text:
         id="x", outer=StringAtom(name=outer, parameters=parameters), inner=StringAtom(name=inner, parameters={})
     )
     pairs = tuple((one, str(true(one, np.random.default_rng(0)))) for one in others)
-    task = StringTask(id="f", description="", pairs=((text, recorded), *pairs), triplets=(), correct=())
+    task = StringTask(id="f", description="", triplets=triplets_of(((text, recorded), *pairs)))
     function = string_function(task)
     assert function is not None and function.misrecorded == (text,)
     assert f"a piece of what belongs to {whole!r}" in function.note
