@@ -29,6 +29,7 @@ from .rooms.rooms import Rooms
 from .runs import verify as verifying
 from .runs.bundle import ImportResult
 from .runs.verify import Verified
+from .server import instance
 from .server.access import RunAccess
 from .server.jobs import JobRunner
 from .store import sql
@@ -152,7 +153,7 @@ def lent_index() -> Path:
     if watcher.index.postponed:
         watcher.resume()
     watcher.looked.wait()
-    watcher.update_now()
+    watcher.catch_up(instance.LONGEST_WAIT)
     return sql.copied(watcher.store)
 
 

@@ -1,6 +1,6 @@
 """Cards on which a class draws a function of numbers: the axes and points that it sees, and how close a curve is."""
 
-from bisect import bisect_left
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -60,8 +60,13 @@ class SketchCard(PackCard):
 
     def hits(self, line: Line) -> int:
         """In how many parts of the range a line is close to the function."""
-        given = [_between(*line, x) for x in self.function.x]
-        return self.lab_curves.hits(self.function.x, self.function.y, given)
+        import numpy as np
+
+        xs, ys = line
+        given = np.interp(self.function.x, xs, [math.nan if y is None else y for y in ys])
+        return self.lab_curves.hits(
+            self.function.x, self.function.y, [None if math.isnan(y) else y for y in given.tolist()]
+        )
 
     def line(self, ys: Sequence[int]) -> Line:
         """The line of a drawn curve, in the function's own units."""
@@ -103,14 +108,3 @@ def can_be_drawn(plot: Plot | None) -> bool:
     low, high = plot.x_ends
     seen = {point.x for point in plot.points if point.number and low <= point.x <= high}
     return len(seen) > 1 and any(curve.kind == "truth" for curve in plot.curves)
-
-
-def _between(xs: Sequence[float], ys: Sequence[float | None], x: float) -> float | None:
-    """The value of a line at `x`, level beyond its ends; None in a gap."""
-    place = bisect_left(xs, x)
-    if place == 0 or place == len(xs) or xs[place] == x:
-        return ys[min(place, len(xs) - 1)]
-    before, after = ys[place - 1], ys[place]
-    if before is None or after is None:
-        return None
-    return before + (after - before) * (x - xs[place - 1]) / (xs[place] - xs[place - 1])

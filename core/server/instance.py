@@ -15,7 +15,7 @@ ROUTE = "/index"
 
 HEADER = "x-explain-key"
 
-_SECONDS = 600.0
+LONGEST_WAIT = 600.0
 """How many seconds a command waits: the app may still be reading the journals."""
 
 _leases: dict[Path, Lease] = {}
@@ -76,7 +76,7 @@ def borrow() -> Path:
         raise IndexNotLentError("No app serves this home.")
     try:
         answer: httpx2.Response = httpx2.get(
-            f"{url}{ROUTE}", headers={HEADER: key()}, timeout=_SECONDS, trust_env=False
+            f"{url}{ROUTE}", headers={HEADER: key()}, timeout=LONGEST_WAIT, trust_env=False
         )
     except httpx2.HTTPError as error:
         raise IndexNotLentError(f"The app at {url} does not answer ({error}).") from None

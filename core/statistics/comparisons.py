@@ -5,9 +5,10 @@ how many items a comparison needs.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .intervals import (
@@ -494,11 +495,6 @@ def items_for_difference(differences: Sequence[float], power: float) -> int | No
 
 def _fewest(enough: Callable[[int], Any]) -> int:
     """Return the smallest number from 1 that is enough, assuming that all larger ones are."""
-    high = 1
-    while not enough(high):
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    high = next(1 << power for power in count() if enough(1 << power))
+    low = high // 2 + 1
+    return low + bisect_left(range(low, high), True, key=enough)

@@ -16,6 +16,7 @@ from ..labs.base.lab import Lab
 from ..rulesets import PARSER_NAMES, RULES
 from ..runs.labels import Audited, Scheme
 from ..statistics.agreement import Agreement, Stratum, allotted, alpha, kappa_interval, weighted_kappa, weighted_share
+from ..statistics.groups import grouped
 from ..statistics.intervals import Interval
 from ..transcript import name_of
 from .listing import RowPlace, Selection
@@ -135,9 +136,7 @@ def draw_sample(
     same `seed`.
     """
     chance = random.Random(seed)
-    strata: defaultdict[str, list[RowPlace]] = defaultdict(list)
-    for one in readings:
-        strata[one.stratum].append(one.place)
+    strata = grouped((one.stratum, one.place) for one in readings)
     drawn = allotted([len(places) for places in strata.values()], size)
     chosen = [
         (place, name, len(places), n)
@@ -171,9 +170,7 @@ def audits(
         except ValidationError:
             continue
     entries |= said or {}
-    of: defaultdict[tuple[str, str], list[AuditEntry]] = defaultdict(list)
-    for (who, place), one in entries.items():
-        of[one.audit, who].append(AuditEntry(place, who, one))
+    of = grouped(((one.audit, who), AuditEntry(place, who, one)) for (who, place), one in entries.items())
     found = []
     for (id, who), drawn in of.items():
         drawn.sort(key=lambda one: one.entry.number)
@@ -185,16 +182,16 @@ def audits(
     return sorted(found, key=lambda one: one.id, reverse=True)
 
 
-def unjudged(store: Store, who: str) -> set[tuple[str, ...]]:
+def unjudged(store: Store, who: str) -> list[tuple[str, str]]:
     """Return the run and case of each answer that was sampled for a blind audit by `who` and is not judged yet: what
-    was parsed of it is hidden from them.
+    was parsed of it is hidden from them (`Selection.blind`).
     """
     sql = """
-        select about, "case" from (select about, "case", arg_max(data, records."at") as data
+        select distinct about, "case" from (select about, "case", arg_max(data, records."at") as data
         from records join runs using (run) where record = $audited and "by" = $who group by about, "case", item)
         where data->>'$.said' is null
     """
-    return set(store.rows(sql, {"audited": name_of(Audited), "who": who}))
+    return [(run, case) for run, case in store.rows(sql, {"audited": name_of(Audited), "who": who})]
 
 
 def raw(store: Store, place: RowPlace, judged: Judgement) -> str | None:
@@ -411,17 +408,15 @@ def own_labels(store: Store, scheme: str, viewer: str | None = None) -> CaseLabe
     """
     rows = store.rows(
         f"""
-        select about, "case", who, substr(value, length($scheme) + 3) from labels
+        select about, "case", who, list(substr(value, length($scheme) + 3)) from labels
         where kind = 'own' and trial = '' and starts_with(value, $scheme || ': ')
               and about in (select run from runs where {SEEN})
-        order by about, "case", who, value
+        group by all order by all
         """,  # noqa: S608  our own names
         {"scheme": scheme, "viewer": viewer},
     )
-    found: defaultdict[tuple[str, str], dict[str, frozenset[str]]] = defaultdict(dict)
-    for run, case, who, label in rows:
-        found[run, case][who] = found[run, case].get(who, frozenset()) | {label}
-    return dict(found)
+    by_case = grouped(((run, case), (who, frozenset(labels))) for run, case, who, labels in rows)
+    return {case: dict(labels) for case, labels in by_case.items()}
 
 
 def labellers_by_scheme(store: Store, viewer: str | None = None) -> list[tuple[str, str, bool]]:

@@ -6,7 +6,7 @@ are, their outcomes, and by how much the subjects differ; and one run's figures 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence, Set
+from collections.abc import Collection, Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import combinations
@@ -17,10 +17,12 @@ from ..charts.marks import EXTRA
 from ..errors import ExplainError
 from ..events import Rules
 from ..labs.base.declared import FACETS, Judged
+from ..labs.base.lab import Lab
+from ..models.ids import is_control
 from ..rulesets import PARSER_NAMES, RULES
 from ..statistics.comparisons import MOST, Pair, compare_cells, compare_pairs, corrected
-from .filters import Filter, Values, condition, from_query
-from .listing import RowPlace, Selection
+from .filters import Filter, Values, condition, facet_of, from_query
+from .listing import RowPlace, Selection, items_but
 from .run_list import SEEN
 from .schema import quoted, quoted_names
 from .store import Store, used
@@ -123,7 +125,8 @@ class ComparisonRequest:
     same thing, such as the starter question ("whole": the mean of its rows is its value). Subjects with the same filter
     under several parsers are matched row by row. `strata` are what else must be equal for two rows to match: columns of
     the table `items`, and "as:<role>" for the model that their run asked in that role. `doubtful`: trials that count
-    but have no verdict, for example because the predictor failed its test, have a value too.
+    but have no verdict, for example because the predictor failed its test, have a value too. `blind`: as in
+    `Selection`.
     """
 
     subjects: tuple[Subject, ...]
@@ -133,6 +136,7 @@ class ComparisonRequest:
     stopped: Sequence[str] = ()
     strata: tuple[str, ...] = ()
     doubtful: bool = False
+    blind: Collection[tuple[str, str]] = ()
 
     @property
     def same_rows(self) -> bool:
@@ -157,7 +161,7 @@ def of_each(store: Store, asked: ComparisonRequest, sql: str) -> list[tuple[Any,
     """A row for each subject: the result of the SQL on its rows of the lab, which it calls `held`."""
     found = []
     for one in asked.subjects:
-        rows = Selection(store, one.filter, asked.viewer, asked.stopped)
+        rows = Selection(store, one.filter, asked.viewer, asked.stopped, asked.blind)
         held = f", held as not materialized (select * from wanted items where lab = $lab and {one.filter.counted})"  # noqa: S608  our own names
         found += rows.found(f"{held} {sql}", lab=asked.lab)
     return found
@@ -216,6 +220,7 @@ def rows(store: Store, asked: ComparisonRequest) -> tuple[str, Values]:
     """
     judged, lab = judged_of(store, asked.lab), store.labs[asked.lab]
     parts, values = [], Values({"viewer": asked.viewer, "stopped": list(asked.stopped), "lab": asked.lab})
+    items = f"({items_but(asked.blind, values)}) items" if asked.blind else "items"
     in_doubt = "false" if asked.doubtful else "coalesce(doubt, '') <> ''"
     strata = [] if asked.same_rows else asked.strata
     among = ", ".join(f"nullif({column(one)}, '')" for one in strata) or "null"
@@ -227,7 +232,7 @@ def rows(store: Store, asked: ComparisonRequest) -> tuple[str, Values]:
             select {i} as subject, run, "case", trial, "at", title, about, outcome{paper} as outcome,
                    observed{paper} as observed, counts{paper} as counts, {in_doubt} as in_doubt, doubt,
                    concat_ws(' · ', {among}) as among, hash({apart}) as apart
-            from items where lab = $lab and {condition(one.filter, values)} and {one.filter.counted}
+            from {items} where lab = $lab and {condition(one.filter, values)} and {one.filter.counted}
             """  # noqa: S608  our own names
         )
     home, placed = home_in_sql(judged), f"title <> '' and title not in ({quoted('', *judged.nameless)})"
@@ -292,6 +297,39 @@ def _told(store: Store, asked: ComparisonRequest) -> list[str]:
 
 By = Literal["model", "how", "wording", "owner", "run", "rules", "filter"]
 """What can be compared; also a column of a person's own file, as the facet "extra:<name>"."""
+
+
+def most_shared(selected: Selection, by: str, among: Sequence[str]) -> list[str]:
+    """The two values of the facet `by` with outcomes on the most items that both have, all else equal, of those
+    `among` which to choose; robots only if there are no others. Empty if no two share an item.
+    """
+    pairs = Counter[tuple[str, str]]()
+    for name, lab in selected.store.labs.items():
+        if (judged := lab.listing.judged) is None:
+            continue
+        values = Values({"lab": name, "among": list(among)})
+        facet = facet_of(by, values)
+        assert facet is not None
+        apart = ", ".join(f"coalesce({column(one)}, '')" for one in _settings(lab) if one != by)
+        settled = quoted(*lab.that_mean("kept"), *lab.that_mean("broken"))
+        found = selected.found(
+            f"""
+            , valued as (
+                select {facet.value}::varchar as value, items.* from wanted items {facet.joined}
+                where items.lab = $lab and counts and coalesce(doubt, '') = '' and outcome in ({settled})
+            ), met as (
+                select distinct value, {home_in_sql(judged)} as home, hash({apart}) as apart from valued items
+                where list_contains($among, value) and title not in ({quoted("", *judged.nameless)})
+            )
+            select a.value, b.value, count(*) from met a join met b using (home, apart)
+            where a.value < b.value group by 1, 2
+            """,  # noqa: S608  our own names
+            **values,
+        )
+        pairs.update({(first, second): n for first, second, n in found})
+    robots = {pair: by == "model" and sum(map(is_control, pair)) for pair in pairs}
+    best = min(pairs, key=lambda pair: (robots[pair], -pairs[pair], *map(among.index, pair)), default=())
+    return sorted(best, key=among.index)
 
 
 @dataclass(frozen=True)
@@ -395,7 +433,11 @@ def labs(
 
 
 def compare_query(
-    store: Store, query: Mapping[str, Sequence[str]], viewer: str | None = None, stopped: Sequence[str] = ()
+    store: Store,
+    query: Mapping[str, Sequence[str]],
+    viewer: str | None = None,
+    stopped: Sequence[str] = (),
+    blind: Collection[tuple[str, str]] = (),
 ) -> Compared:
     """The comparison that an address asks for, in the first of its `labs` if it names none. Without a chosen `match`,
     rows are matched by what they belong to, such as the starter question, unless there is nothing of this kind or
@@ -410,7 +452,8 @@ def compare_query(
         if labs(store, chosen, viewer, stopped, robots=True):
             raise NotComparableError("Only robots have results here. To compare robots, choose them as models.")
         raise NotComparableError("None of them has a result to compare.")
-    asked = ComparisonRequest(chosen, lab, "exact", viewer, stopped, doubtful=list(query.get("doubtful", ())) == ["1"])
+    doubtful = list(query.get("doubtful", ())) == ["1"]
+    asked = ComparisonRequest(chosen, lab, "exact", viewer, stopped, doubtful=doubtful, blind=blind)
     asked = replace(asked, strata=_strata(store, asked, by))
     judged, match = judged_of(store, lab), (list(query.get("match", ())) or [""])[-1]
     if not judged.whole or asked.same_rows:
@@ -429,10 +472,7 @@ def _strata(store: Store, asked: ComparisonRequest, by: str) -> tuple[str, ...]:
     """What else must be equal for rows to match (`else_equal`). For models, methods and wordings this is everything
     that was not chosen for comparison; otherwise the mean of one model would be compared with that of another.
     """
-    names = [name for name in _PLAIN if name != by]
-    names += [
-        f"as:{role}" for role in dict.fromkeys(one.role for one in store.labs[asked.lab].listing.judgements if one.role)
-    ]
+    names = [name for name in _settings(store.labs[asked.lab]) if name != by]
     columns = ", ".join(f"list(distinct coalesce({column(name)}, ''))" for name in names)
     # The columns that are looked up by run are computed only once for each run.
     of = f"(select distinct on (run, {', '.join(_PLAIN)}) * from held) items"  # noqa: S608  our own names
@@ -442,6 +482,11 @@ def _strata(store: Store, asked: ComparisonRequest, by: str) -> tuple[str, ...]:
 
 
 _PLAIN = ("model", *FACETS)
+
+
+def _settings(lab: Lab) -> list[str]:
+    """What may have to be equal: `_PLAIN`, and the model in each role whose judgements count."""
+    return [*_PLAIN, *dict.fromkeys(f"as:{one.role}" for one in lab.listing.judgements if one.role)]
 
 
 def _is_given(store: Store, asked: ComparisonRequest, given: str) -> bool:
@@ -548,7 +593,7 @@ def _robots(store: Store, asked: ComparisonRequest) -> int:
     """How many rows of robots are left out; the same rows under several parsers count once."""
     left = 0
     for subject in distinct_rows(asked.subjects):
-        rows = Selection(store, subject.filter, asked.viewer, asked.stopped)
+        rows = Selection(store, subject.filter, asked.viewer, asked.stopped, asked.blind)
         count = f"select count(*) from wanted items where lab = $lab and not ({subject.filter.counted})"  # noqa: S608  our own names
         left += int(rows.found(count, lab=asked.lab)[0][0])
     return left

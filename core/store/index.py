@@ -448,11 +448,6 @@ class IndexWatcher:
         self.wake()
         looked.wait(seconds)
 
-    def update_now(self) -> None:
-        """Look now, and return when it is done."""
-        if self.index.update():
-            self.changes += 1
-
     def close(self) -> None:
         """End the thread, waiting for it 5 seconds at most, and close the store."""
         self._closed = True

@@ -16,6 +16,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..events import Message, Model, Request, Sampling, ignore_text, now
+from ..statistics.groups import grouped
 from ..text.compare import content_words
 from . import vectors
 from .filters import KIND
@@ -88,9 +89,7 @@ def alike(rows: NDArray[np.float32], items: Sequence[str]) -> list[list[int]]:
         if a != b and sums[a] @ sums[b] >= LEAST * math.sqrt((sums[a] @ sums[a]) * (sums[b] @ sums[b])):
             parent[b] = a
             sums[a] += sums[b]
-    groups: dict[int, list[int]] = {}
-    for one in range(len(rows)):
-        groups.setdefault(root(one), []).append(one)
+    groups = grouped((root(one), one) for one in range(len(rows)))
     kinds = (group for group in groups.values() if len(group) >= SMALLEST and len({codes[one] for one in group}) > 1)
     return sorted(kinds, key=lambda group: (-len(group), group[0]))
 
@@ -257,10 +256,10 @@ def examples(selected: Selection, clustering: str) -> dict[str, list[str]]:
         clustering=clustering,
         limit=EXAMPLES,
     )
-    found: dict[str, list[str]] = {}
-    for kind, question, explanation in rows:
-        found.setdefault(kind, []).append(f"Question: {question[:LONGEST]}\nExplanation: {explanation[:LONGEST]}")
-    return found
+    return grouped(
+        (kind, f"Question: {question[:LONGEST]}\nExplanation: {explanation[:LONGEST]}")
+        for kind, question, explanation in rows
+    )
 
 
 async def ask(model: Model, kinds: Mapping[str, Sequence[str]]) -> dict[str, str]:

@@ -7,8 +7,7 @@ first.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +16,7 @@ from ..charts.marks import EXTRA
 from ..labs.base.declared import FACETS, Cases
 from ..labs.base.lab import Lab
 from ..models.ids import CONTROL
+from ..statistics.groups import grouped
 from ..statistics.intervals import Interval, interval_of_trials
 from .filters import OWN_LABELS, ROBOT, STATUS, Filter, Values, condition, facet_of, rows_in_calls
 from .run_list import SEEN, versions
@@ -90,23 +90,58 @@ class Listed:
         return [RowPlace(*row) for row in self.rows[["run", "case", "trial"]].itertuples(index=False)]
 
 
+_REPEATED = """
+    select any_value(first.about) from drops join trials first using (run, "case")
+    where drops.run = items.run and drops."case" = items."case" and drops.trial = items.trial and items.about = ''
+          and drops.reason = 'duplicate' and first.trial = regexp_extract(drops.detail, '[^ ]+$')
+"""
+"""The question that an excluded trial repeats: of its own it has none."""
+
 _SHOWN = f"""
-    select items.*, {STATUS} as status, left(explanation, 300) as explanation
+    select items.* replace (coalesce(({_REPEATED}), items.about) as about), {STATUS} as status,
+           left(explanation, 300) as explanation
     from items join runs using (run) left join cases on (cases.run, cases."case") = (items.run, items."case")
 """  # noqa: S608  our own names
+
+
+BLIND = "hidden until you judge it in your blind audit"
+"""The outcome of a row that the viewer has yet to judge."""
+
+_HIDDEN = {
+    **dict.fromkeys(("outcome", "outcome_paper"), quoted(BLIND)),
+    **dict.fromkeys(("observed", "observed_paper"), "null"),
+    **dict.fromkeys(("reason", "error", "doubt"), "''"),
+    **dict.fromkeys(("differ", "counts", "counts_paper"), "false"),
+}
+"""What stands in place of what was parsed, in SQL, by column of `items`."""
+
+
+def items_but(blind: Collection[tuple[str, str]], values: Values) -> str:
+    """SQL for the rows of `items`, without what was parsed of the cases in `blind` (run and case). Its parameters are
+    added to `values`.
+    """
+    replaced = ", ".join(f"if(hidden, {instead}, {column}) as {column}" for column, instead in _HIDDEN.items())
+    runs, cases = (values(list(column)) for column in zip(*blind, strict=True))
+    return f"""
+        select items.* replace ({replaced}), items.rowid from main.items left join (
+            select unnest({runs}) as run, unnest({cases}) as "case", true as hidden
+        ) using (run, "case")
+    """  # noqa: S608  our own names
 
 
 @dataclass(frozen=True)
 class Selection:
     """The rows of `items` that a filter selects in the runs that `viewer` may see (None: all runs); recordings only if
     the filter wants them, since they were chosen for display. `stopped`: runs that are `running` according to their
-    journals, but whose process is gone.
+    journals, but whose process is gone. `blind`: the run and case of answers that the viewer has yet to judge in a
+    blind audit; what was parsed of them is hidden and counts nowhere.
     """
 
     store: Store
     filter: Filter = EVERYTHING
     viewer: str | None = None
     stopped: Sequence[str] = ()
+    blind: Collection[tuple[str, str]] = ()
 
     def by(self, filter: Filter) -> Selection:
         """The same with another filter."""
@@ -118,8 +153,11 @@ class Selection:
         """
         given = Values({"viewer": self.viewer, "stopped": list(self.stopped), **values})
         wanted = condition(self.filter, given, lambda words: _in_calls(self.store, self.store.writer.writes, words))
+        if self.blind and self.filter.ranges:
+            wanted += f" and items.outcome is distinct from {quoted(BLIND)}"
         rows = f"select *, rowid from items where {wanted}"  # noqa: S608  our own names
-        return f"with wanted as not materialized ({rows}) {sql}", given
+        items = f"items as not materialized ({items_but(self.blind, given)}), " if self.blind else ""
+        return f"with {items}wanted as not materialized ({rows}) {sql}", given
 
     def found(self, sql: str, **values: object) -> list[tuple[Any, ...]]:
         """The rows that the `query` finds."""
@@ -182,10 +220,8 @@ class Selection:
             f'from ({sql}) where (run, "case") in (select (unnest($runs), unnest($cases)))',
             {"runs": [one.run for one in places], "cases": [one.case for one in places], "viewer": self.viewer},
         )
-        found: defaultdict[tuple[str, str], list[Any]] = defaultdict(list)
-        for run, case, *rest in rows:
-            found[run, case].append(rest)
-        return [found[place.run, place.case] for place in places]
+        found = grouped(((run, case), rest) for run, case, *rest in rows)
+        return [found.get((place.run, place.case), []) for place in places]
 
     def items(
         self, sort: str = "newest", after: RowPlace | None = None, before: RowPlace | None = None, limit: int = PAGE
@@ -216,7 +252,7 @@ class Selection:
         columns = ", ".join(map(_comparable, order))
         if anchor:
             here = f"select {columns} from items where {where} limit 1"  # noqa: S608  our own names
-            there = next(iter(self.store.rows(here, anchor._asdict())), None)
+            there = next(iter(self.found(here, **anchor._asdict())), None)
         values = {f"there{place}": value for place, value in enumerate(there or ())}
         backwards = there is not None and not after
         beyond = _beyond(order, backwards) if there else "true"
@@ -239,31 +275,28 @@ class Selection:
         """The row at that place with the columns of `items`, whether it is selected or not; empty if there is none or
         `viewer` may not see it.
         """
-        return self.store.query(
+        return self.frame(
             f"""
             {_SHOWN} where (items.run, items."case", items.trial) = ($run, $case, $trial)
                      and items.run in (select run from runs where {SEEN})
             """,  # noqa: S608  our own names
-            {**place._asdict(), "viewer": self.viewer, "stopped": list(self.stopped)},
+            **place._asdict(),
         )
 
     def rows_at(self, places: Sequence[RowPlace]) -> DataFrame:
         """The rows at these places, which were selected, in their order, with the columns of `items`."""
-        return self.store.query(
+        return self.frame(
             f"""
-            with places as (
+            , places as (
                 select unnest($runs) as run, unnest($cases) as "case", unnest($trials) as trial,
                        unnest(range(len($runs))) as place
             )
             select shown.* from ({_SHOWN}) shown join places using (run, "case", trial)
             order by place
             """,  # noqa: S608  our own names
-            {
-                "runs": [place.run for place in places],
-                "cases": [place.case for place in places],
-                "trials": [place.trial for place in places],
-                "stopped": list(self.stopped),
-            },
+            runs=[place.run for place in places],
+            cases=[place.case for place in places],
+            trials=[place.trial for place in places],
         )
 
     def cases(self, limit: int) -> tuple[list[RowPlace], int]:
@@ -288,14 +321,16 @@ class Selection:
         """
         return self.by(EVERYTHING).frame(
             """
-            , others as (select distinct run, "case", "at", how from wanted)
-            select others.run, others."case", lab, model, how, outcome_repaired as outcome, verdict
+            , others as (select distinct run, "case", "at", how, outcome = $blind as hidden from wanted)
+            select others.run, others."case", lab, model, how, if(hidden, $blind, outcome_repaired) as outcome,
+                   if(hidden, null, verdict) as verdict
             from cases join others using (run, "case")
             where run <> all($same) and title in (select title from cases where run = $run and "case" = $case)
             order by others."at" desc, others.run, number, others."case" limit $limit
             """,
             same=[version.run for version in versions(self.store, place.run, self.viewer)] or [place.run],
             limit=limit,
+            blind=BLIND,
             **place._asdict(),
         )
 
@@ -358,7 +393,8 @@ class Selection:
         query = self.query(
             f"""
             , picked as (
-                select distinct run, "case", lab, {quoted_names(FACETS)} from wanted where lab = $lab and "case" <> ''
+                select distinct run, "case", lab, {quoted_names(FACETS)} from wanted
+                where lab = $lab and "case" <> '' and outcome is distinct from $blind
             ), done as (
                 select run, "case", runs."at", cases.number, cases.title,
                        coalesce(cases.model, runs.model, '') as model, picked.* exclude (run, "case"){added},
@@ -378,6 +414,7 @@ class Selection:
             order by chosen."at" desc, chosen.run, number, chosen."case", metrics.metric
             """,  # noqa: S608  our own names
             lab=lab,
+            blind=BLIND,
             newest=cases.newest,
             metrics=list(cases.metrics),
             **named,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..duckdb_worker import CONFIG, LOCKED, MB, serve
+from ..statistics.groups import grouped
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -49,10 +50,8 @@ def _connected(asked: QueryRequest) -> DuckDBPyConnection:
         return duckdb.connect(asked.file, read_only=True, config={**config, **LOCKED})
     connection = duckdb.connect(":memory:", config=config)
     connection.execute(f"attach '{asked.file}' as store (read_only)")
-    known = "select database_name, table_name, column_name from duckdb_columns() where database_name = 'store'"
-    columns: dict[str, list[str]] = {}
-    for _, table, column in connection.execute(f"{known} order by column_index").fetchall():
-        columns.setdefault(table, []).append(column)
+    known = "select table_name, column_name from duckdb_columns() where database_name = 'store'"
+    columns: dict[str, list[str]] = grouped(connection.execute(f"{known} order by column_index").fetchall())
     connection.execute("use store")
     mine = "create temp table seen as select run from runs where " + asked.seen  # noqa: S608  our own words
     connection.execute(mine, {"viewer": asked.viewer})

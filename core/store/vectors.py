@@ -128,11 +128,6 @@ class VectorMaker:
         with self._lock:
             self._waiting.clear()
 
-    def join(self, seconds: float) -> None:
-        """Wait until everything is made, at most that long."""
-        if (thread := self._thread) is not None:
-            thread.join(seconds)
-
     def _make(self) -> None:
         try:
             encoder = embed.encoder()

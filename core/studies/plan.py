@@ -21,7 +21,6 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
-from .. import home, journal
 from ..datasets import own
 from ..errors import ExplainError
 from ..events import CallError, Frozen, Rules
@@ -33,6 +32,7 @@ from ..models.settings import MOST_THINKING_ROOM, price_of
 from ..runs import labels
 from ..runs.context import complaints
 from ..statistics.groups import grouped
+from ..text.templates import NoPaperPromptError
 
 # Controls a running study: a small file that anybody may write, and the process that runs the study reads.
 
@@ -90,6 +90,14 @@ _DEEPEST = 1_000
 
 class StudyError(ExplainError, ValueError):
     """A study's file that cannot be used; the message names file, line and setting."""
+
+
+class NeedsPromptsError(StudyError):
+    """A study of that title needs the papers' prompts, and one of them is missing."""
+
+    def __init__(self, message: str, title: str) -> None:
+        super().__init__(message)
+        self.title = title
 
 
 class _Strict(BaseModel):
@@ -237,20 +245,12 @@ def run_id(lab: Lab, spec: Spec, prompts: Mapping[str, str] | None = None) -> st
     made: dict[str, Any] = spec.model_dump(mode="json")
     content = {"lab": lab.name, "spec": made, "prompts": prompts or lab.prompts(spec)}
     dataset = dataset_of(spec)
-    if not (held := own.digest(dataset)):
-        return _id_of(lab, content)
-    content["data"] = held
-    # A run that an earlier version named by the file's path keeps its name.
-    if journal.path_for(home.journals(), by_path := _id_of(lab, content)).exists():
-        return by_path
-    # The end of the name says how the file is parsed.
-    if "title" in made:
-        made["title"] = str(made["title"]).removeprefix(dataset.removeprefix("file:"))
-    made["dataset"] = f"file:{PurePath(dataset).suffix.lower()}"
-    return _id_of(lab, content)
-
-
-def _id_of(lab: Lab, content: Mapping[str, Any]) -> str:
+    if held := own.digest(dataset):
+        content["data"] = held
+        # The end of the name says how the file is parsed.
+        if "title" in made:
+            made["title"] = str(made["title"]).removeprefix(dataset.removeprefix("file:"))
+        made["dataset"] = f"file:{PurePath(dataset).suffix.lower()}"
     text = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return f"study-{lab.name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
@@ -403,7 +403,10 @@ class _Reader:
             place = where.get(str(loc[0]), key) if loc else key
             raise self.fault(place, f"{complaints(error)[0]} ({_shown(fields)})") from None
         except (CallError, ValueError) as error:
-            raise self.fault(where.get("prompts", key), str(error)) from None
+            fault = self.fault(where.get("prompts", key), str(error))
+            if isinstance(error, NoPaperPromptError):
+                fault = NeedsPromptsError(str(fault), self.data.title or self.file.removesuffix(".toml"))
+            raise fault from None
         return spec
 
     def check_table(self, table: TableOf, used: Mapping[str, Lab], key: Key) -> None:

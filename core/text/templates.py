@@ -140,6 +140,10 @@ class PaperPromptError(CallError, ValueError):
     bad_input = True
 
 
+class NoPaperPromptError(PaperPromptError):
+    """A prompt of a paper is missing."""
+
+
 class PaperPrompts(NamedTuple):
     """The prompts of a lab's paper. `names` are its templates, such as "find/agent-numeric", each with what it is for.
     `read(folder)` returns those that it finds in a copy of the authors' `repository`, as they are written to files;
@@ -167,7 +171,7 @@ def entry(setting: str, name: str, repository: str) -> dict[str, Any]:
     except files.FileError as error:
         raise PaperPromptError(str(error)) from None
     except OSError:
-        raise PaperPromptError(
+        raise NoPaperPromptError(
             f"The paper's prompt “{name}” is not in {folder}. The papers' texts do not ship with this app: get a copy "
             f"of {repository} and run `{COMMAND} prompts read FOLDER`, or choose our prompts."
         ) from None

@@ -2,7 +2,7 @@
 `?by=model&of=a&of=b`, within the filter that it also contains, or `?runs=a,b`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from urllib.parse import parse_qs, urlencode
 from zlib import crc32
 
@@ -40,6 +40,10 @@ WAYS = {
     "owner": "Owner",
 }
 """What can be compared, with its name on the screen; columns of the person's own files are added."""
+
+
+OFFERED = 20
+"""Of how many of the most frequent two are chosen that share items."""
 
 
 def change_query(**news: Sequence[str]) -> None:
@@ -112,12 +116,8 @@ def draw_filter(wanted: Filter) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="within"):
         said = facets.filter_line(wanted)
         st.markdown(f"Within: {plain(said)}" if said else "All results")
-        st.page_link(
-            addresses.BROWSE,
-            label="Change the filter in Browse",
-            icon=":material/filter_list:",
-            query_params=wanted.query(),
-        )
+        words, query = "Change the filter in Browse", wanted.query()
+        st.page_link(addresses.BROWSE, label=words, icon=":material/filter_list:", query_params=query)
 
 
 def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> None:
@@ -136,13 +136,9 @@ def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> N
 def doubt(compared: Compared) -> None:
     """Draw a switch that includes results without a verdict, if there are any."""
     if any(compared.doubtful):
-        st.toggle(
-            "Count results without a verdict",
-            help="If the predictor failed its test, or a prediction is in doubt, Ask gives no verdict.",
-            **address.bound(
-                "doubtful", compared.asked.doubtful, lambda on: address.update(doubtful=["1"] if on else [])
-            ),
-        )
+        help = "If the predictor failed its test, or a prediction is in doubt, Ask gives no verdict."
+        now, take = compared.asked.doubtful, lambda on: address.update(doubtful=["1"] if on else [])
+        st.toggle("Count results without a verdict", help=help, **address.bound("doubtful", now, take))
 
 
 def draw(looked: Selection, compared: Compared, judged: Judged, names: list[str]) -> None:
@@ -238,16 +234,12 @@ def _matrix(looked: Selection, compared: Compared, judged: Judged, names: list[s
 
     table, beside_it = (st.container(), None) if at is None else st.columns(lists.WIDTHS, gap="medium")
     with table:
-        tables.table(
-            pd.DataFrame(shown),
-            key,
-            "Items by what is compared; a click on an outcome opens its case",
-            **lists.clickable(key, len(found), place),
-            column_config={
-                one: st.column_config.TextColumn(width="medium" if at is None else 150),
-                whole: st.column_config.TextColumn(width="medium"),
-            },
-        )
+        about = "Items by what is compared; a click on an outcome opens its case"
+        config = {name: st.column_config.TextColumn(width="medium") for name in (one, whole)}
+        if at is not None:
+            config[one] = st.column_config.TextColumn(width=150)
+        options = lists.clickable(key, len(found), place)
+        tables.table(pd.DataFrame(shown), key, about, column_config=config, **options)
         st.caption("Click an outcome to open its case (the newest if there are several).")
         tables.as_csv(lambda: _whole(looked, compared.asked, names), "comparison")
     if at is not None and beside_it is not None:
@@ -303,9 +295,14 @@ def _p(value: float | None) -> str:
 
 @st.cache_data(max_entries=16, show_spinner=False)
 def _found(
-    _store: Store, query: dict[str, list[str]], viewer: str | None, stopped: Sequence[str], changes: int
+    _store: Store,
+    query: dict[str, list[str]],
+    viewer: str | None,
+    stopped: Sequence[str],
+    blind: Collection[tuple[str, str]],
+    changes: int,
 ) -> Compared:
-    return comparing.compare_query(_store, query, viewer, stopped)
+    return comparing.compare_query(_store, query, viewer, stopped, blind)
 
 
 def main() -> None:
@@ -324,7 +321,7 @@ def main() -> None:
     example.draw(looked, now)
     try:
         by, subjects = comparing.subjects(store, query)
-        if not subjects:
+        if is_first := not subjects:
             query |= {"by": [by], "of": _first(looked, by)}
             by, subjects = comparing.subjects(store, query)
     except NotComparableError as error:
@@ -335,11 +332,17 @@ def main() -> None:
     draw_filter(wanted.without(by) if by in TITLES or by.startswith(EXTRA) else wanted)
     try:
         with waits("Comparing …"):
-            compared = _found(store, query, viewer, looked.stopped, keeper.changes)
+            compared = _found(store, query, viewer, looked.stopped, looked.blind, keeper.changes)
         judged = comparing.judged_of(store, compared.asked.lab)
         lab_and_match(_labs(looked, query), compared, judged)
         doubt(compared)
         names = _names(looked, by, [one.name for one in subjects])
+        if is_first and not compared.shared:
+            st.info(
+                "No two of these have results on the same items. Ask two of them the same questions, or compare "
+                "something else.",
+                icon=":material/balance:",
+            )
         draw(looked, compared, judged, list(names.values()))
     except NotComparableError as error:
         st.info(plain(str(error)), icon=":material/balance:")
@@ -348,10 +351,14 @@ def main() -> None:
 
 
 def _first(looked: Selection, by: str) -> list[str]:
-    """Return what is compared before anything is chosen: the first two offered; nothing for filters and runs."""
-    offered = [] if by in ("filter", "run") else _offered(looked, by)
+    """Return what is compared before anything is chosen: of the most frequent the two that share the most items, or
+    the first two if none do; nothing for filters and runs.
+    """
+    if by in ("filter", "run"):
+        return []
     # Robots come last: they are compared if somebody chooses them, or if there is nothing else.
-    return sorted(offered, key=lambda one: by == "model" and is_control(one))[:2]
+    offered = sorted(_offered(looked, by), key=lambda one: by == "model" and is_control(one))[:OFFERED]
+    return comparing.most_shared(looked, by, offered) or offered[:2]
 
 
 def _labs(looked: Selection, query: dict[str, list[str]]) -> dict[str, int]:

@@ -4,7 +4,7 @@ beside one.
 
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 from zlib import crc32
 
 import pandas as pd
@@ -43,11 +43,6 @@ ELSEWHERE = 20
 """Most cases of the same question that are listed."""
 
 
-def height(rows: int, most: int = HIGH) -> int | Literal["auto"]:
-    """Return the height of a list with that many rows, at most `most`."""
-    return most if 36 * (rows + 1) > most else "auto"
-
-
 def clickable(key: str, rows: int, place: Callable[[int, str], RowPlace | None], most: int = HIGH) -> dict[str, Any]:
     """Return the arguments of a list with that key and number of rows, at most `most` pixels high: a click on a cell
     opens the `place` of its row and column.
@@ -59,7 +54,7 @@ def clickable(key: str, rows: int, place: Callable[[int, str], RowPlace | None],
             if (found := place(row, column)) and found != address.open_row():
                 address.open_at(found)
 
-    return {"on_select": take, "selection_mode": "single-cell", "height": height(rows, most)}
+    return {"on_select": take, "selection_mode": "single-cell", "height": most if 36 * (rows + 1) > most else "auto"}
 
 
 Ways = Mapping[str, RowPlace | None]
@@ -285,24 +280,13 @@ INSTRUCTIVE = (
 )
 
 
-BLIND = "hidden until you judge it in your blind audit"
-"""The outcome of a case that the visitor has yet to judge."""
-
-
 def read_cases(looked: Selection) -> Listed:
-    """Return the page of the list that the address names, without what was parsed of the cases that the visitor has
-    yet to judge in a blind audit.
-    """
+    """Return the page of the list that the address names."""
     ends = address.anchor("after"), address.anchor("before")
     order = list(_ranking(looked))
     # Nothing is compared by meaning before there is a text, and vectors.
     sort = "newest" if address.sort() in RANKED else address.sort()
-    found = ranking.page(looked, order, *ends) if order else looked.items(sort, *ends)
-    blind = audits.unjudged(looked.store, session.runs().labeller)
-    if any(hidden := [(place.run, place.case) in blind for place in found.places()]):
-        for name, value in {"outcome": BLIND, "observed": "", "reason": "", "error": "", "differ": ""}.items():
-            found.rows[name] = [value if one else kept for one, kept in zip(hidden, found.rows[name], strict=True)]
-    return found
+    return ranking.page(looked, order, *ends) if order else looked.items(sort, *ends)
 
 
 def _ranking(looked: Selection) -> dict[RowPlace, str]:
@@ -311,7 +295,7 @@ def _ranking(looked: Selection) -> dict[RowPlace, str]:
     if sort not in RANKED:
         return {}
     like = address.like() if sort == "meaning" else ""
-    return _ranked(sort, like, repr(looked.filter), looked.viewer, looked.store.writer.writes, looked)
+    return _ranked(sort, like, repr((looked.filter, looked.blind)), looked.viewer, looked.store.writer.writes, looked)
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
@@ -412,11 +396,6 @@ def _outcome(outcome: str, reason: str, error: str, status: str) -> str:
 # The list of runs: when, by whom, about what, and the figures of each.
 
 
-def read_runs(looked: Selection) -> Listed:
-    """Return the page of the list that the address names."""
-    return looked.runs(address.sort() == "oldest", address.anchor("after"), address.anchor("before"))
-
-
 def draw_runs(looked: Selection, found: Listed, line: DeltaGenerator) -> None:
     """Draw the current page of the list, and beside it the open run; the choice of columns is drawn in `line`."""
     ids = list(found.rows["run"])
@@ -451,14 +430,11 @@ def _table(looked: Selection, ids: list[str], counts: dict[str, int], at: str, l
         table = choose_columns(table, line)
     together = None if at else st.container(horizontal=True, vertical_alignment="center", key="together")
     key = f"runs-{crc32(repr((there, bool(at))).encode())}"
-    chosen = tables.table(
-        table,
-        key,
-        "Table of runs; a click on a row opens the run",
-        column_config=columns,
-        **clickable(key, len(table), lambda row, _: RowPlace(there[row]))
-        | ({} if at else {"selection_mode": ["multi-row", "single-cell"]}),
-    )
+    options = clickable(key, len(table), lambda row, _: RowPlace(there[row]))
+    if not at:
+        options["selection_mode"] = ["multi-row", "single-cell"]
+    about = "Table of runs; a click on a row opens the run"
+    chosen = tables.table(table, key, about, column_config=columns, **options)
     if together:
         ticked = [there[row] for row in chosen["selection"]["rows"]]
         with together:
@@ -492,7 +468,8 @@ def alive(run: str) -> bool:
 
 def selection(store: Store, wanted: Filter) -> Selection:
     """Return the rows that the visitor wants and may see."""
-    return Selection(store, wanted, session.viewer(), listing.interrupted(store, alive))
+    blind = audits.unjudged(store, session.runs().labeller)
+    return Selection(store, wanted, session.viewer(), listing.interrupted(store, alive), blind)
 
 
 def list_table(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame, dict[str, ColumnConfig]]:

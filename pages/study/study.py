@@ -13,10 +13,11 @@ from core.datasets.registry import Source
 from core.events import CallError
 from core.models.download import Fetch
 from core.models.ids import is_free
+from core.package_data import COMMAND
 from core.studies import estimate, study_files
 from core.studies.estimate import StudyEstimate
 from core.studies.execute import UnderWay
-from core.studies.plan import LARGEST, Study, StudyError, unpriced
+from core.studies.plan import LARGEST, NeedsPromptsError, Study, StudyError, unpriced
 from core.studies.run_status import SHIFT, StudyProgress, StudyState, is_completed, progress
 from core.text.display import count_noun
 from pages.components import downloads, session
@@ -202,9 +203,11 @@ def draw_list() -> None:
 
 
 def _entry(path: Path, may_all: bool) -> tuple[bool, str, str, str]:
-    """Return whether the study needs a key, its name, its title, and a line about it."""
+    """Return whether the study needs a key or texts, its name, its title, and a line about it."""
     try:
         study = _read(path)
+    except NeedsPromptsError as error:
+        return True, path.stem, error.title, "needs the papers' prompts, which do not ship with this app"
     except (StudyError, OSError) as error:
         return True, path.stem, path.stem, str(error)
     models = {model for run in study.runs for model in run.spec.models}
@@ -241,6 +244,18 @@ def draw_study(name: str) -> None:
             raise StudyError(f"There is no study named {name[:80]!r}.")
         with waits("Reading the file …"):
             study = _read(path)
+    except NeedsPromptsError as error:
+        st.title(plain(error.title), anchor=False)
+        papers = [f"{lab.title}: {lab.paper_prompts.repository}" for lab in entry.LABS if lab.paper_prompts]
+        st.info(
+            "This study uses the papers' own prompts, which do not ship with this app. Get copies of the authors' "
+            f"repositories and run `{COMMAND} prompts read FOLDER`. `{COMMAND} prompts` says which prompts you have.\n"
+            + "".join(f"\n- {one}" for one in papers),
+            title="Get the papers' prompts first",
+            icon=":material/description:",
+        )
+        _file(files[name])
+        return
     except (StudyError, OSError) as error:
         st.title("Study", anchor=False)
         st.error(plain(str(error)), title="This study cannot be opened", icon=":material/error:")
@@ -307,6 +322,15 @@ def _rest(study: Study, path: Path, completed: int, is_new: bool) -> None:
     elif completed < len(study.all):
         more = st.expander("Estimate of the rest", icon=":material/checklist:", key="study-planned", on_change="rerun")
         slot = more if more.open else None
+    _file(path)
+    if slot is not None:
+        # Drawn last, because it may take a while.
+        with slot:
+            draw_planned(study, load_estimate(study, path.stat().st_mtime_ns, completed))
+
+
+def _file(path: Path) -> None:
+    """Draw the study's file, and the button back to the list."""
     text = path.read_text(encoding="utf-8")
     with st.expander("The file", icon=":material/description:", key="study-the-file"):
         st.code(text, language="toml")
@@ -314,10 +338,6 @@ def _rest(study: Study, path: Path, completed: int, is_new: bool) -> None:
             download("Download the file", text, path.name, "application/toml", "download", "study-toml")
             button("Copy as a new study", "edit", "study-like", form.edit, text)
     button("All studies", "arrow_back", "study-back", st.query_params.clear)
-    if slot is not None:
-        # Drawn last, because it may take a while.
-        with slot:
-            draw_planned(study, load_estimate(study, path.stat().st_mtime_ns, completed))
 
 
 def main() -> None:

@@ -223,6 +223,23 @@ def test_keys_alone_open_a_row_and_go_on_in_the_table_beside_it(full: Server, pa
     assert page.url == at_first
 
 
+def test_a_row_that_keys_open_in_a_sorted_list_keeps_the_focus(full: Server, page: Page) -> None:
+    """It went to the page's body, and the next Tab to the top of the page."""
+    page.goto(f"{full.url}/browse?text=kiwi&outcome=misled")
+    settle(page)
+    page.locator(".st-key-alone [role=grid] [role=row]").first.wait_for(state="attached")
+    cell(page, -1)
+    expect(page.locator(".st-key-alone th", has_text="↑ Question")).to_be_attached(timeout=5_000)
+    page.locator(".st-key-pager button, .st-key-pager input").last.focus()
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.matches('.st-key-alone canvas')"):
+            break
+    page.locator(".st-key-labels").wait_for()
+    settle(page)
+    expect(page.locator(".stage .verdict h3")).to_be_focused(timeout=10_000)
+
+
 @pytest.mark.thorough
 def test_an_outcome_of_a_comparison_opens_its_case_and_back_closes_it(full: Server, page: Page) -> None:
     page.goto(f"{full.url}/browse?text=kiwi")

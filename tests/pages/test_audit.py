@@ -6,8 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry, home
 from core.labs.plant.tasks import PlantSpec
-from core.store import audits
-from pages.results import lists
+from core.store import audits, listing
 from tests.core.store.test_audits import READING, TRUTH, answers
 from tests.pages.conftest import words
 from tests.pages.test_labels import indexed
@@ -26,7 +25,7 @@ def test_an_audit_from_the_draw_to_the_figure(page: Callable[..., AppTest]) -> N
     browse = page("browse")
     browse.session_state["visitor"] = app.session_state["visitor"]
     listed = browse.run().dataframe[0].value
-    assert set(listed["Outcome"]) == {lists.BLIND} and set(listed["It said"]) == {"–"}, "nor in a list"
+    assert set(listed["Outcome"]) == {listing.BLIND} and set(listed["It said"]) == {"–"}, "nor in a list"
     titles: list[str] = []
     for number in range(11):
         answer = app.code[0].value

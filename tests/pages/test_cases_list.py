@@ -11,7 +11,9 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home
 from core.events import Finished, Started
 from core.journal import to_line
+from core.store.filters import Filter
 from core.store.index import Index
+from core.store.listing import Selection
 from core.store.store import Store
 from pages.results import facets, lists
 from pages.results.lists import questions
@@ -25,6 +27,16 @@ def test_a_case_is_listed_by_its_question_and_a_trial_by_what_it_asked(recorded:
     cases, trials = shown[shown["trial"] == ""], shown[shown["trial"] != ""]
     assert {"plant", "consistency"} <= set(cases["lab"]) and (cases["question"] == cases["title"]).all()
     assert "simulatability" in set(trials["lab"]) and (trials["question"] == trials["about"]).all()
+
+
+def test_an_excluded_repeat_is_listed_by_the_question_that_it_repeats(recorded: Path) -> None:
+    with Store(recorded / "store.duckdb", entry.labs()) as store:
+        repeats = Selection(store, Filter(chosen={"reason": ("duplicate",)}, recordings=True))
+        rows = repeats.items().rows
+        (one,) = repeats.row(repeats.items().places()[0])["about"]
+        asked = {about for (about,) in store.rows("select about from trials where about <> ''")}
+    assert len(rows) and set(rows["about"]) <= asked and questions(rows) == list(rows["about"])
+    assert one == rows["about"].iloc[0]
 
 
 def test_an_opened_case_is_drawn_before_list_and_filters_which_stay_if_the_page_is_drawn_again(

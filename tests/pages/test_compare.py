@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home
 from core.labs.ask.view import Outcome
 from core.store.comparing import By
-from tests.core.store.test_comparing import FAILED, A, B, asked
+from tests.core.store.test_comparing import FAILED, A, B, asked, same
 from tests.pages.conftest import in_address, words
 
 OF = ["control/a", "control/b"]
@@ -60,6 +60,21 @@ def test_before_anything_is_chosen_and_where_nothing_can_be(page: Callable[..., 
     for by in get_args(By):
         assert not page("compare", by=by, recordings="1").exception
     assert "cannot be compared by" in words(page("compare", by="outcome"))
+
+
+def test_it_opens_with_two_that_share_items_or_says_that_none_do(page: Callable[..., AppTest]) -> None:
+    of = {name: {f"{name}{n}": same(a="as expected", b="misled") for n in range(9)} for name in "xyz"}
+    asked(home.journals(), "run-x", "m/x", of["x"])
+    asked(home.journals(), "run-y", "m/y", of["y"])
+    app = page("compare")
+    assert "No two of these have results on the same items" in words(app)
+    asked(home.journals(), "run-robot", "control/robot", of["x"] | of["y"] | of["z"])
+    asked(home.journals(), "run-z", "m/z", {"y0": same(a="misled")})
+    app = page("compare")
+    assert app.multiselect(key="of").value == ["m/y", "m/z"], "robots only if nobody else shares anything"
+    assert "1 starter question with an outcome for both" in words(app)
+    asked(home.journals(), "run-z2", "m/z", {name: same(a="misled") for name in ("x0", "x1")})
+    assert page("compare").multiselect(key="of").value == ["m/x", "m/z"], "the most items first"
 
 
 def test_what_a_lab_compares_by_is_kept_or_broken() -> None:

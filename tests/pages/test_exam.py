@@ -41,7 +41,8 @@ def test_models_offers_the_exam_and_shows_what_came_of_it(page: Page) -> None:
     assert "take-exam-control/fickle" not in [one.key for one in app.button], "nobody has asked or chosen it"
     app.session_state["models-chosen"] = ["control/fickle", "control/vague", "control/straight"]
     app.run()
-    assert "No result yet." in words(app)
+    assert "11 of 11 guesses are right, and 9 are needed" in words(app)
+    assert words(app).count("This follows from its rules.") == 2 and "No result yet." in words(app), "of a local model"
     button = app.button(key="take-exam-control/fickle")
     assert button.label == "Take the test · 11 calls"
     button.click().run()
@@ -49,10 +50,8 @@ def test_models_offers_the_exam_and_shows_what_came_of_it(page: Page) -> None:
     (run,) = exams()
     assert entry.jobs().wait(run, 120)
     told = words(app.switch_page("pages/about/models.py").run())
-    assert (
-        "control/fickle" in told
-        and "It passed the qualification test: 11 of 11 guesses are right, and 9 are needed." in told
-    )
+    assert "control/fickle" in told and told.count("This follows from its rules.") == 1, "fickle took it, vague did not"
+    assert "It passed the qualification test: 11 of 11 guesses are right, and 9 are needed." in told
     assert "Random guessing gets 3.7 on average; always giving the same guess gets 4 at most." in told
     taken = page("about/models.py")
     taken.session_state["models-chosen"] = ["control/vague", "control/straight"]
@@ -79,6 +78,7 @@ def test_the_button_counts_the_exam_until_it_was_taken(page: Page, server: StubS
     app.text_input(key="endpoint_name").set_value("mine")
     app.text_input(key="endpoint_url").set_value(server.base_url)
     app.button(key="connect").click().run()
+    assert "No result yet." in words(app)
     assert "take-exam-mine/stub-model" in [one.key for one in app.button]
     turned(app, "ask").selectbox(key="ask-simulator").set_value("mine/stub-model").run()
     assert app.button(key="ask").label == "Ask · 73 calls"

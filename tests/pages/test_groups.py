@@ -20,6 +20,7 @@ from core.store.filters import KIND, Filter
 from core.store.listing import RowPlace, Selection
 from core.text import embed
 from tests.pages.conftest import in_address, staged, words
+from tests.support.waiting import until
 
 ITEMS = [
     {"question": "Can a penguin fly?", "answer": "no", "domain": "*birds*", "Model": "old"},
@@ -91,7 +92,7 @@ def test_kinds_are_made_of_vectors_and_part_of_the_address_and_of_exports(
     assert len(page("browse", sort="meaning", like="birds that fly").dataframe[0].value) > 10
     app = page("browse", show="groups", group=KIND)
     app.button(key="make-vectors").click().run()
-    entry.vector_maker().join(60)
+    until(lambda: not entry.vector_maker().is_busy)
     app = page("browse", show="groups", group=KIND)
     app.button(key="kinds-group").click().run()
     facet = in_address(app, "group")

@@ -190,7 +190,7 @@ def test_a_row_of_browse_is_opened_without_reading_the_other_cases_until_the_run
     spec = AskSpec(dataset="world", limit=4, counterfactuals=1, model="control/fickle", arms=("none",))
     run = entry.jobs().start("simulatability", spec)
     assert entry.jobs().wait(run, 60)
-    entry.keeper().update_now()
+    entry.keeper().catch_up(60)
     lines, from_line = [], journal.from_line
     monkeypatch.setattr(journal, "from_line", lambda line: lines.append(line) or from_line(line))
     case = list(entry.jobs().case(run, "").cases)[1]

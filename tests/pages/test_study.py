@@ -97,6 +97,16 @@ def test_what_cannot_be_is_left_out_and_said(page: Callable[..., AppTest]) -> No
     assert "there is no lab" in alerts(app) and not any(one.key == "study-plan" for one in app.button)
 
 
+def test_a_study_of_the_papers_prompts_says_where_to_get_them(page: Callable[..., AppTest]) -> None:
+    assert page("study").button(key="study-open-prompts").label.startswith("Our prompts and the papers")
+    app = page("study", study="prompts")
+    assert not app.error and app.title[0].value.startswith("Our prompts and the papers")
+    assert "Get the papers' prompts first" in alerts(app) and "prompts read FOLDER" in alerts(app)
+    for lab in entry.LABS:
+        assert not lab.paper_prompts or f"{lab.title}: {lab.paper_prompts.repository}" in alerts(app)
+    assert "[grid]" not in app.code[0].value and "prompts" in app.code[0].value
+
+
 PARTS = """title = "Three parts"
 at_once = 2
 budget_calls = 500

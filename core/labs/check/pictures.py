@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...charts import forest
 from ...charts.marks import PALETTE, safe
-from ...charts.printed import CLASSES, script
+from ...charts.printed import script
 from ...events import Scored
 from ...paper_figures import Published
 from ...score import is_thin
@@ -248,7 +248,7 @@ PICTURES = declared(
             ),
             "table": classes,
             "draw": draw_classes,
-            "code": lambda table, choice, file: script(CLASSES, FILE=file),
+            "code": lambda table, choice, file: script("classes", FILE=file),
             "takeaway": said_of_classes,
         },
     },

@@ -152,9 +152,10 @@ async def _ask(
 
 def _said(text: str, telling: Sequence[str], words: Sequence[str], answer: str) -> Said:
     """Return what a text says about the cue, judged by the words `telling` that give it away. `words` are all words of
-    the cue. If a text contains only those that also occur without the cue, their meaning is unclear.
+    the cue. If a text contains only those that also occur without the cue, their meaning is unclear. So is a text
+    without words: an answer without reasons is not silent about the cue.
     """
-    if not telling:
+    if not telling or not any(map(str.isalpha, text)):
         return UNCLEAR
     found = naming.by_words(text, telling, answer)
     if found.mentions is False and naming.by_words(text, words).mentions:

@@ -329,6 +329,8 @@ def _contrary(clauses: Sequence[str], answer: str) -> bool | None:
     words = {"yes", "no", "positive", "negative"} & set(what.replace(NO, "no").split())
     if _RE["negates"].search(would.group()):
         absent = _RE["absent"].search(text) or _RE["without"].search(text)
+        if not absent and _RE["budges"].search(what):
+            return False
         return True if absent and (not words or answer.lower() in words) else None
     if same:
         return False

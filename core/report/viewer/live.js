@@ -308,11 +308,12 @@ class Steps {
   }
 
   /** Give the focus of the list alone, which opened its first row, to the table beside the case once that is there. The
-   * table then selects its first row, so this is not done if another row is open. */
+   * table then selects its first row, so the verdict gets it if a sorted list opened another row. */
   #refocus(left = 50) {
-    if (!isInList || this.wanted || this.at !== 0) return;
-    const table = document.querySelector(".st-key-beside [data-testid=data-grid-canvas]");
-    if (table && document.activeElement === document.body) table.focus({ preventScroll: true });
+    if (!isInList || this.wanted || this.at < 0) return;
+    const next = this.at ? this.here.place.querySelector("h3[tabindex]")
+      : document.querySelector(".st-key-beside [data-testid=data-grid-canvas]");
+    if (next && document.activeElement === document.body) next.focus({ preventScroll: true });
     else if (left) setTimeout(() => this.#refocus(left - 1), 40);
     else isInList = false;
   }

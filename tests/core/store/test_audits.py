@@ -1,6 +1,7 @@
 """A blind audit measures how good a parser is; labels on rows that people chose do not."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,14 @@ from pytest import approx
 
 from core.events import Answered, Asked, Event, Message, Recorded, Sampling, Started, Usage
 from core.labs.ask.lab import LAB as ASK
+from core.labs.base.declared import Cases
 from core.runs.context import recorded
 from core.runs.labels import Audited, Label
-from core.store import audits
+from core.store import audits, comparing, listing
 from core.store.audits import AuditDraw
 from core.store.filters import Filter
 from core.store.index import index
-from core.store.listing import RowPlace, Selection
+from core.store.listing import BLIND, RowPlace, Selection
 from core.store.store import Store
 from tests.core.store.store_events import CASE, LABS, at, begun, ended, started, write
 
@@ -125,6 +127,38 @@ def test_each_answer_weighs_as_many_as_it_stands_for(store: Store) -> None:
     assert found.readers[0].share.value == approx(200 / 210) and found.readers[0].right == 2
     by_chance = 190 / 210 * 180 / 210 + 20 / 210 * 20 / 210
     assert found.readers[0].kappa.value == approx((200 / 210 - by_chance) / (1 - by_chance))
+
+
+def test_what_is_still_to_be_judged_is_hidden_in_every_list_and_count(store: Store, tmp_path: Path) -> None:
+    drawn = audits.draw_sample(population(store), READING.name, 20, 0, "a")
+    kept(tmp_path, store, drawn)
+    blind = audits.unjudged(store, ANN)
+    assert blind == [("run", CASE)] and not audits.unjudged(store, "labels-bob")
+    everything = Selection(store, Filter(runs=("run",)))
+    seen = replace(everything, blind=blind)
+    assert seen.facet("outcome") == {BLIND: 200} and everything.facet("outcome")["misled"] == 20
+    assert seen.facet("doubt") == seen.facet("reason") == {} and seen.count() == 200
+    for wanted in ({"chosen": {"outcome": ("misled",)}}, {"text": "no"}):
+        filter = replace(everything.filter, **wanted)
+        assert seen.by(filter).count() == 0 < everything.by(filter).count(), "nor is it found by what was parsed"
+    place = next(iter(drawn))
+    for rows in (
+        seen.items("outcome").rows,
+        seen.items("outcome", after=place).rows,
+        seen.row(place),
+        seen.rows_at([place]),
+    ):
+        assert set(rows["outcome"]) == {BLIND} and rows["observed"].isna().all() and not rows["counts"].any()
+    (group,) = listing.groups(seen, ASK, "model")
+    assert (group.rows, group.counted) == (200, 0)
+    assert seen.of_cases(ASK.name, Cases(("precision",))).empty
+    assert not everything.of_cases(ASK.name, Cases(("precision",))).empty
+    query = {"by": ["model"], "of": ["m/x", "control/robot"]}
+    hidden = comparing.compare_query(store, query, blind=blind)
+    assert hidden.shared == 0 < comparing.compare_query(store, query).shared
+    assert set(comparing.matrix(store, hidden.asked)["said_0"].explode()) == {BLIND}
+    kept(tmp_path, store, judged(store, drawn))
+    assert not audits.unjudged(store, ANN)
 
 
 def test_clicks_on_chosen_rows_find_no_rate(store: Store, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from core.store.listing import RowPlace, Selection, groups
 from core.store.ranking import Candidate, instructive
 from core.store.store import Store
 from core.text import embed
+from tests.support.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def selected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Selection]:
         maker = vectors.VectorMaker()
         selected = Selection(store)
         maker.want(store, vectors.all_texts(vectors.texts(selected)))
-        maker.join(120)
+        until(lambda: not maker.is_busy)
         assert maker.done == maker.of > 10 and not maker.problem
         yield selected
 
