@@ -412,7 +412,7 @@ def _tidy(words: Iterable[str]) -> list[str] | None:
             " *_`\"“”„«»「」'‘’"
         )
         if not RE.emoticon.fullmatch(word):
-            word = word.strip(" *_`\"“”„«»「」'‘’.,;:")
+            word = word.strip(" *_`\"“”„«»「」'‘’.,;:。，；：")
         if RE.emoticon.fullmatch(word) or _is_word(word) or (word.lower() == "nothing" and len(words) > 1):
             tidy.setdefault(word.casefold(), word)
     return list(tidy.values()) or None

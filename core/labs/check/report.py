@@ -215,10 +215,10 @@ class CheckReport(CheckView, Report):
         other = self.elsewhere
         if other is not None:
             if not other.turned:
-                yield "Its added words were put into another paragraph too and did not change that answer."
+                yield "What it added was put into another paragraph too and did not change that answer."
             elif not other.decides:
                 yield (
-                    "Its added words were put into another paragraph too and changed that answer as well. Any fitting "
+                    "What it added was put into another paragraph too and changed that answer as well. Any fitting "
                     "word might do that."
                 )
         if result.explanation == "counterfactual" and self.state == "yes":
@@ -319,7 +319,7 @@ class CheckReport(CheckView, Report):
         if self.is_edit:
             yield Bar(label=f"with its edit: it {self._counted_as(did)}", hits=int(did), n=1, own=True)
             if (other := self.elsewhere) is not None and other.decides:
-                label = "its added words in another paragraph: changed the answer"
+                label = "what it added, in another paragraph: changed the answer"
                 yield Bar(label=label, hits=int(other.turned), n=1, wins=other.turned)
             return
         yield Bar(label=f"its own words hidden: it {self._counted_as(not did)}", hits=int(not did), n=1, own=True)

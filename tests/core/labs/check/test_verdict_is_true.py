@@ -225,7 +225,7 @@ def holds(sentence: str, view: CheckReport, rules: Rules) -> bool:
     if sentence.startswith("The target"):
         basis = "the correct answer" if result.label is not None else "the model's first answer"
         return view.explained is not None and starred == [view.explained.wanted] and basis in sentence
-    if sentence.startswith("Its added words were"):
+    if sentence.startswith("What it added was"):
         other = view.elsewhere
         assert other is not None
         turned = "changed that answer as well" in sentence
