@@ -221,7 +221,7 @@ async def _simulate_in(
 
 def swapped_explanation(spec: AskSpec, other: records.Explanation, starter: records.Explanation) -> str:
     """Return the reasons of `other` without its answer sentences, followed by the answer to the starter question."""
-    reasons = parse.without_answer(other.explanation[spec.rules] or "", spec.task)
+    reasons = parse.only_reasons(other.explanation[spec.rules] or "", spec.task)
     own = starter.answer[spec.rules]
     # The prompts for preferences name the choice separately.
     is_told = spec.task == "strategyqa" and own != "neither"

@@ -177,7 +177,7 @@ async def _explain_another(spec: AskSpec, case: Case, run: CaseContext) -> None:
     other = OtherExplanation(**_explanation(spec, about, prompt, answered))
     if other.explanation[spec.rules] is None and answered.cut_note:
         run.drop("swapped", fields.REASON, f"its answer to the other question was {answered.cut_note}")
-    elif not parse.has_words(parse.without_answer(other.explanation[spec.rules] or "", spec.task)):
+    elif not parse.has_words(parse.only_reasons(other.explanation[spec.rules] or "", spec.task)):
         run.drop("swapped", "unparsed", "there are no reasons beside the answer in the model's answer")
     else:
         run.record(other, "swapped")

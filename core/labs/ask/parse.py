@@ -112,7 +112,15 @@ def with_answer(reasons: str, said: str, method: Method, task: Task) -> str:
 
 def without_answer(explanation: str, task: Task = "strategyqa") -> str:
     """Return the explanation without the sentences that give an answer, which say nothing about what it claims in
-    general. If each of them gives one ("No, because ..."), only the clauses that do are left out.
+    general.
+    """
+    sentences = SENTENCE_END.split(explanation)
+    return " ".join(sentence for sentence in sentences if answer(sentence, task=task) == NEITHER).strip()
+
+
+def only_reasons(explanation: str, task: Task = "strategyqa") -> str:
+    """Return the explanation without the sentences that give or name an answer. If each of them does ("No, because
+    ..."), only those clauses are left out.
     """
     kept = ""
     for end in (SENTENCE_END, _CLAUSE_END):

@@ -94,16 +94,16 @@ def test_what_is_of_another_kind_is_not_settled_and_what_is_unread_neither() -> 
 def test_answers_are_no_reasons() -> None:
     assert all(parse.without_answer(one.said) == one.explanation for one in LONG)
     assert parse.without_answer("Yes. Birds fly.\nSo the answer is yes.") == "Birds fly."
-    assert parse.without_answer("") == parse.without_answer("So the answer is yes.") == ""
+    assert parse.without_answer("") == parse.only_reasons("So the answer is yes.") == ""
     for said in (
         "No, because hens peck.",
         "The answer is no, because hens peck.",
         "My answer is no: because hens peck.",
     ):
-        assert parse.without_answer(said).endswith("because hens peck."), "the placebo would have no reasons"
-    assert parse.without_answer("Hens peck. Anything but no would be odd. No.") == "Hens peck."
+        assert parse.only_reasons(said).endswith("because hens peck."), "the placebo would have no reasons"
+    assert parse.only_reasons("Hens peck. Anything but no would be odd. No.") == "Hens peck."
     pair = "Candidate Response 1 is more helpful because it is the longer one."
-    assert parse.without_answer(pair, "shp") == "because it is the longer one."
+    assert parse.only_reasons(pair, "shp") == "because it is the longer one."
 
 
 def test_the_demonstrations_give_nothing_of_the_exam_away() -> None:
