@@ -41,7 +41,6 @@ from .commands.study import make_runs
 from .datasets import own
 from .datasets.registry import OnData
 from .events import CallError, Event, Token
-from .extensions import FunctionModel as FunctionModel
 from .extensions import dataset as dataset
 from .extensions import lab as lab
 from .extensions import metric as metric

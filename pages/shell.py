@@ -101,7 +101,8 @@ def main() -> None:
     st.html(WITHOUT_THEIRS + READABLE)
     with by_turns():
         session.draw_notices()
-        if is_in or session.is_open_to_all(page.url_path):
+        # Stories are shown before sign-in too: they came with the app, and start nothing.
+        if is_in or (page.url_path == "stories" and session.has_place()):
             if page.url_path in FAULTS_SHOWN and (session.visitor().is_host or not policy.is_hosted()):
                 # Their words are shown as text.
                 for fault in extensions.faults()[:MOST_FAULTS]:

@@ -7,9 +7,9 @@ from core import entry, policy
 from core.events import CallError
 from core.models.connection import list_models
 from core.models.errors import UnreachableServerError
-from core.models.settings import MOST_THINKING_ROOM, PRESETS, EndpointConfig, parse_headers, parse_query
+from core.models.settings import PRESETS, EndpointConfig, parse_headers, parse_query
 from core.text.display import count_noun
-from pages.components import session
+from pages.components import session, widgets
 from pages.components.text import plain
 from pages.components.throttle import waits
 from pages.components.widgets import TRIED, choose
@@ -34,21 +34,15 @@ def section() -> None:
 
 
 def _form() -> None:
-    names = [*PRESETS, OTHER]
+    titles = {**{name: one.title for name, one in PRESETS.items()}, OTHER: "Other"}
 
     def fill() -> None:
         provider = st.session_state["provider"]
         name, url = (provider, PRESETS[provider].base_url) if provider in PRESETS else ("", "")
         st.session_state.update(endpoint_name=name, endpoint_url=url, **_FIELDS)
 
-    provider = st.pills(
-        "Provider",
-        names,
-        format_func=lambda name: PRESETS[name].title if name in PRESETS else "Other",
-        key="provider",
-        on_change=fill,
-        wrap=True,
-    )
+    named = titles.__getitem__
+    provider = st.pills("Provider", list(titles), format_func=named, key="provider", on_change=fill, wrap=True)
     preset = PRESETS.get(provider or "")
     with st.container(border=True):
         left, right = st.columns([1, 2])
@@ -82,16 +76,9 @@ def _more() -> None:
     left.number_input("Time limit, seconds", min_value=1, value=120, key="endpoint_timeout", help="For one whole call.")
     right.number_input("Calls at a time", 1, 64, None, key="endpoint_concurrency", placeholder="grows with the answers")
     left, right = st.columns(2)
-    left.number_input(
-        "Room for thinking, tokens",
-        min_value=0,
-        max_value=MOST_THINKING_ROOM,
-        value=None,
-        step=500,
-        key="endpoint_room",
-        placeholder="learned from the answers",
-        help="Added to the length of every answer, for models that think before they answer.",
-    )
+    with left:
+        help = "Added to the length of every answer, for models that think before they answer."
+        widgets.thinking_room("endpoint_room", help, placeholder="learned from the answers")
     right.selectbox(
         "Reasoning effort",
         EFFORTS,

@@ -10,8 +10,7 @@ from core.events import CallError, Model
 from core.models import capabilities
 from core.models.endpoint import Endpoint
 from core.models.ids import is_control
-from core.models.settings import MOST_THINKING_ROOM
-from pages.components import session
+from pages.components import session, widgets
 from pages.components.text import plain
 from pages.components.throttle import let_others_draw
 from pages.components.widgets import TRIED, choose, chosen_models
@@ -25,15 +24,11 @@ def section(offered: list[str]) -> None:
     if TRIED not in st.session_state:
         st.session_state[TRIED] = (chosen_models() or offered)[-1 if chosen_models() else 0]
     now = [st.session_state[TRIED]] if st.session_state[TRIED] else []
+    known = list(dict.fromkeys([*now, *reversed(chosen_models()), *offered]))
+    words = f"Choose one of {len(offered)}, or type a name"
+    help = "Type to search. The name of a model that is not listed can be typed after its endpoint: openai/gpt-4.1."
     id = st.selectbox(
-        "Model",
-        list(dict.fromkeys([*now, *reversed(chosen_models()), *offered])),
-        index=None,
-        key=TRIED,
-        accept_new_options=True,
-        placeholder=f"Choose one of {len(offered)}, or type a name",
-        on_change=_pick,
-        help="Type to search. The name of a model that is not listed can be typed after its endpoint: openai/gpt-4.1.",
+        "Model", known, index=None, key=TRIED, accept_new_options=True, placeholder=words, on_change=_pick, help=help
     )
     if not id:
         return
@@ -93,17 +88,8 @@ def _room(model: Endpoint) -> None:
         model.connection.learn(model.model, room=st.session_state[key])
 
     learned = "It is learned from answers that ran out while thinking. You can change it here."
-    st.number_input(
-        "Room for thinking, tokens",
-        min_value=0,
-        max_value=MOST_THINKING_ROOM,
-        step=500,
-        value=room,
-        key=key,
-        on_change=keep,
-        disabled=for_all,
-        help=f"Added to the length of every answer. {'It is set for the whole endpoint.' if for_all else learned}",
-    )
+    help = f"Added to the length of every answer. {'It is set for the whole endpoint.' if for_all else learned}"
+    widgets.thinking_room(key, help, room, on_change=keep, disabled=for_all)
 
 
 def _shown(found: capabilities.Capabilities, room: int) -> None:

@@ -220,12 +220,8 @@ def _band(lab: Lab, run_id: str) -> None:
             }
             for one in found
         ]
-        table(
-            pd.DataFrame(rows),
-            "predictors",
-            f"Table of {title} by predictor",
-            column_config={"Run": st.column_config.LinkColumn(display_text="open")},
-        )
+        config = {"Run": st.column_config.LinkColumn(display_text="open")}
+        table(pd.DataFrame(rows), "predictors", f"Table of {title} by predictor", column_config=config)
         if (over := comparing.band(found)) is not None:
             st.caption(
                 f"From {over.low:.2f} to {over.high:.2f} over {over.predictors} predictors that did not fail "

@@ -1,6 +1,7 @@
 """The page of a lab: what is drawn for every lab, in methods that a lab overrides where it differs."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -247,17 +248,11 @@ class LabPage:
 
     def button(self, spec: Any) -> str:
         """Return the primary button's label, with the number of calls if it is known."""
-        title = self.lab.title
-        if spec is None:
-            return title
-        try:
-            number = self.calls(spec)
-        except (ValueError, CallError):
-            # The reason why the cases cannot be listed is reported when the run begins.
-            return title
-        if number is None:
-            return title
-        return f"{title} · {'at most ' if self.is_at_most(spec) else ''}{count_noun(number, 'call')}"
+        # The reason why the cases cannot be listed is reported when the run begins.
+        with suppress(ValueError, CallError):
+            if spec is not None and (number := self.calls(spec)) is not None:
+                return f"{self.lab.title} · {'at most ' if self.is_at_most(spec) else ''}{count_noun(number, 'call')}"
+        return self.lab.title
 
     def cases(self, spec: Any) -> int:
         """Return the number of a run's cases. Raises ValueError and CallError with messages for the user."""

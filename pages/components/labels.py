@@ -1,9 +1,9 @@
 """The visitor's verdicts, tags, notes and own labels on a case or trial, and how often labels confirm the parsers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import streamlit as st
 
@@ -284,70 +284,63 @@ class _Labelling:
         both = [
             getattr(reading, of) for reading in (self.read.paper, self.read.repaired) for of in ("expected", "observed")
         ]
-        options = [
-            value for value in dict.fromkeys([*both, *USUAL]) if value and value != getattr(self.read.repaired, one.of)
-        ]
-        now = self.own.should.get(one.name)
-        key = self._key(f"should-{one.name}")
+        now, said = self.own.should.get(one.name), getattr(self.read.repaired, one.of)
+        options = [value for value in dict.fromkeys([*both, *USUAL]) if value and value != said]
+        options += [now] if now and now not in options else []
 
-        def take() -> None:
-            value = str(st.session_state[key] or "")[:LONGEST_TAG]
-            self._keep(lambda own: own.model_copy(update={"should": _with(own.should, one.name, value)}))
+        def should(own: Label, value: str | None) -> dict[str, Any]:
+            every = {**own.should, one.name: str(value or "")[:LONGEST_TAG]}
+            return {"should": {name: word for name, word in every.items() if word}}
 
         st.selectbox(
             "It should be",
-            [*options, *([now] if now and now not in options else [])],
-            index=options.index(now) if now in options else (len(options) if now else None),
-            key=key,
-            on_change=take,
+            options,
+            index=options.index(now) if now else None,
             placeholder="It should be …",
             label_visibility="collapsed",
             accept_new_options=True,
             width=180,
+            **self._bound(f"should-{one.name}", should),
         )
 
     def _tags(self, known: Sequence[str]) -> None:
-        key = self._key("tags")
-        if key not in st.session_state or tuple(st.session_state[key]) != self.own.tags:
-            st.session_state[key] = list(self.own.tags)
+        def tags(_: Label, chosen: list[str]) -> dict[str, Any]:
+            lines = (" ".join(tag.split())[:LONGEST_TAG] for tag in chosen)
+            return {"tags": tuple(dict.fromkeys(filter(None, lines)))}
 
-        def take() -> None:
-            chosen = (" ".join(tag.split())[:LONGEST_TAG] for tag in st.session_state[key])
-            tags = tuple(dict.fromkeys(filter(None, chosen)))
-            self._keep(lambda own: own.model_copy(update={"tags": tags}))
-
+        options = self._bound("tags", tags)
+        if tuple(st.session_state.get(options["key"], ("",))) != self.own.tags:
+            st.session_state[options["key"]] = list(self.own.tags)
         st.multiselect(
             "Tags",
             list(dict.fromkeys([*known, *self.own.tags])),
-            key=key,
-            on_change=take,
             accept_new_options=True,
             placeholder="Tags: choose or type",
             label_visibility="collapsed",
             max_selections=MOST_TAGS,
             width=260,
+            **options,
         )
 
     def _note(self) -> None:
-        key = self._key("note")
-
-        def take() -> None:
-            note = str(st.session_state[key] or "").strip()
-            self._keep(lambda own: own.model_copy(update={"note": note}))
-
         st.text_area(
             "Note",
             value=self.own.note,
-            key=key,
-            on_change=take,
             max_chars=LONGEST_NOTE,
             placeholder="A note",
             label_visibility="collapsed",
             height="content",
+            **self._bound("note", lambda _, note: {"note": str(note or "").strip()}),
         )
 
-    def _key(self, name: str) -> str:
-        return f"label-{name}-{self.run_id}-{self.case}-{self.trial}"
+    def _bound(self, name: str, change: Callable[[Label, Any], dict[str, Any]]) -> dict[str, Any]:
+        """Return options of a widget of that name: `change` makes fields of the label from the widget's value."""
+        key = f"label-{name}-{self.run_id}-{self.case}-{self.trial}"
+
+        def take() -> None:
+            self._keep(lambda own: own.model_copy(update=change(own, st.session_state[key])))
+
+        return {"key": key, "on_change": take}
 
     def _keep(self, change: Callable[[Label], Label]) -> None:
         # Keeps what was said in the meantime with keys on the stage.
@@ -393,10 +386,6 @@ def _judged(one: Judgement, word: str, own: Label) -> Label:
 def _turned(tag: str, own: Label) -> Label:
     tags = tuple(one for one in own.tags if one != tag)
     return own.model_copy(update={"tags": tags if tag in own.tags else (*tags, tag)[:MOST_TAGS]})
-
-
-def _with(said: Mapping[str, str], name: str, value: str) -> dict[str, str]:
-    return {one: word for one, word in {**said, name: value}.items() if word}
 
 
 USUAL = ("yes", "no", "neither")

@@ -185,18 +185,10 @@ def address(one: Recording) -> str:
 
 def story_cards(stories: Sequence[Recording]) -> None:
     """Draw a card for each of these stories; a click presents it."""
-    cards = [
-        LinkCard(
-            address(one),
-            (
-                ("em", lab_of(one).title),
-                ("small", title(one)),
-                ("q", one.quote),
-                ("strong", one.twist),
-            ),
-        )
-        for one in stories
-    ]
+    cards = []
+    for one in stories:
+        lines = (("em", lab_of(one).title), ("small", title(one)), ("q", one.quote), ("strong", one.twist))
+        cards.append(LinkCard(address(one), lines))
     chosen = link_cards("stories", "Stories", cards)
     for one in stories:
         if address(one) == chosen:

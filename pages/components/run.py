@@ -88,13 +88,6 @@ def for_a_paper(store: Store | None, runs: Callable[[], Sequence[str]], about: s
         st.code(text, language=None, wrap_lines=True)
 
 
-def _cite(transcript: Transcript) -> None:
-    """Draw a button that shows BibTeX for the app and the paper of the run's lab."""
-    if transcript.started:
-        with st.popover("Cite", icon=":material/format_quote:", type="tertiary", key="cite"):
-            st.code(methods.bibtex([transcript.started]), language=None, wrap_lines=True)
-
-
 # Renaming, hiding and deleting one's own run.
 
 
@@ -248,25 +241,20 @@ def actions(run_id: str, transcript: Transcript, here: str, place: DeltaGenerato
     with opened, st.container(gap=None):
         if here != "case":
             st.page_link(addresses.CASE, label="Open as case", icon=":material/folder_open:", query_params=named)
-        st.page_link(addresses.CASE, label="Replay", icon=":material/replay:", query_params={**named, "replay": "1"})
-        st.page_link(
-            addresses.CASE, label="Step by step", icon=":material/step:", query_params={**named, "replay": "step"}
-        )
+        for words, icon, how in (("Replay", "replay", "1"), ("Step by step", "step", "step")):
+            query = {**named, "replay": how}
+            st.page_link(addresses.CASE, label=words, icon=f":material/{icon}:", query_params=query)
         side_by_side.button(run_id, transcript)
         recordings.to_a_class(run=run_id)
         link(run_id)
         _seal(run_id)
-        download(
-            "Download the journal",
-            lambda: visit.run(run_id).journal(),
-            f"{run_id}.jsonl",
-            "application/jsonl",
-            "download",
-            "download",
-        )
+        journal, file = lambda: visit.run(run_id).journal(), f"{run_id}.jsonl"
+        download("Download the journal", journal, file, "application/jsonl", "download", "download")
         page_of_run(run_id, transcript)
         for_a_paper(None, lambda: [run_id], "About this run, with all its cases.", "for-this-run")
-        _cite(transcript)
+        if transcript.started:
+            with st.popover("Cite", icon=":material/format_quote:", type="tertiary", key="cite"):
+                st.code(methods.bibtex([transcript.started]), language=None, wrap_lines=True)
         menu(run_id, transcript.started.study if transcript.started else "")
     recordings.note(run_id, transcript)
     recordings.ask_it_yourself(run_id, transcript)

@@ -19,9 +19,9 @@ from core.models.ids import is_control
 from core.report import run_scene, scenes
 from core.report.evidence import state_of
 from core.runs.library import RunNotFoundError
-from core.scene import STEPS, Action, Scene, Step, Verdict
+from core.scene import STEPS, Action, Scene, Step
 from core.server.jobs import OVER, how_far
-from core.transcript import Transcript
+from core.transcript import RecordReader, Transcript
 from pages import addresses
 from pages.components import lab_page, labels, session
 from pages.components.lab_page import LabPage, NextRun
@@ -56,14 +56,8 @@ def next_step(may_predict: bool, has_real: bool, is_short: bool, failures: int, 
     would give a verdict; `has_real`: a robot was asked, and a real model can be; `is_short`: the run has too few tests
     for a verdict; `failures`: how many of its tests failed; `can_compare`: another model can be asked.
     """
-    wanted: dict[Step, bool] = {
-        "predict": may_predict,
-        "real": has_real,
-        "longer": is_short,
-        "failures": failures > 0,
-        "compare": can_compare,
-    }
-    return next((step for step, is_wanted in wanted.items() if is_wanted), None)
+    wanted = (may_predict, has_real, is_short, failures > 0, can_compare)
+    return next((step for step, is_wanted in zip(STEPS, wanted, strict=True) if is_wanted), None)
 
 
 @dataclass(frozen=True)
@@ -251,15 +245,11 @@ def load_run(run_id: str, whole: bool = True) -> tuple[Transcript, bool]:
         state = run.watch().transcript
     elif (case := chosen_case(state)) != _address():
         state = run.case(case)
-    apply_annotations(state, run_id)
-    return state, active
-
-
-def apply_annotations(state: Transcript, run_id: str) -> None:
-    """Add to the state what the reader whom the address names said about the run."""
+    # What the reader whom the address names said about the run.
     if who := st.query_params.get("reader", ""):
-        for event in session.run(run_id).guesses(who):
+        for event in run.guesses(who):
             state.apply_annotation(event)
+    return state, active
 
 
 def draw_around(shown: Shown) -> None:
@@ -298,21 +288,15 @@ def of_all(shown: Shown) -> str:
     scene = run_scene.of_run(shown.lab, shown.state, shown.active)
     if not scene.tiles:
         return ""
-    if verdict := _by_labels(shown):
+    # By the visitor's own labels. For a run with many cases, only the chosen one has been read as a whole.
+    said = {} if shown.active or shown.state.planned > MANY else labels.own(shown.run)
+    if said and (verdict := shown.lab.run_summary.by_labels(shown.state, said)):
         scene = scene.model_copy(update={"verdict": run_scene.with_caution(verdict, shown.lab, shown.state)})
     scene = scene.model_copy(update={"actions": tuple(shown.step(sum(one.mark == "broken" for one in scene.tiles)))})
     went = stage("all", [scene], f"stage-all-{shown.run}", staging=Staging(shown.case))
     _take(shown, went)
     case = went.removeprefix("case ")
     return case if went.startswith("case ") and case in shown.state.cases else ""
-
-
-def _by_labels(shown: Shown) -> Verdict | None:
-    """Return the verdict on a finished run by the visitor's own labels; None if there are too few."""
-    # For a run with many cases, only the chosen one has been read as a whole.
-    if shown.active or shown.state.planned > MANY or not (said := labels.own(shown.run)):
-        return None
-    return shown.lab.run_summary.by_labels(shown.state, said)
 
 
 def draw(shown: Shown, cases: CaseList | None = None) -> None:
@@ -411,7 +395,7 @@ def _first(run_id: str) -> None:
 
 def left_out(state: Transcript) -> None:
     """Say what was left out of the run's data set and why; broken rows by file and line."""
-    held = Loaded.from_journal(state.loaded)
+    held = RecordReader().read(Loaded, state.loaded or {})
     if held is None or not held.summary():
         return
     if not held.broken:

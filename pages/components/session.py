@@ -191,13 +191,6 @@ _MEANS = {
 }
 
 
-def is_open_to_all(path: str) -> bool:
-    """Whether the page at that address is shown before sign-in, in a tab that has a place: it shows what came with the
-    app, and starts nothing.
-    """
-    return path == "stories" and has_place()
-
-
 def draw_refusal() -> None:
     """Draw what visitors see who may not see the page."""
     if not has_place():

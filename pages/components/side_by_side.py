@@ -162,17 +162,11 @@ def of_cards(lab: Lab, scene: Scene, view: View, tried: TestedItem, answers: boo
     for card in scene.cards:
         trial = view.trials.get(card.id)
         about = (trial.about if trial else "") or next((part.text for part in card.parts), card.id)
-        expected = card.expects[0].value if answers and card.expects else ""
-        found.append(
-            SideCell(
-                tried._replace(about="" if card.id == lab.listing.main_trial else about),
-                plain(about),
-                card.mark,
-                expected=expected,
-                gave=card.said if answers else "",
-                card=card.id,
-            )
-        )
+        item = tried._replace(about="" if card.id == lab.listing.main_trial else about)
+        cell = SideCell(item, plain(about), card.mark, card=card.id)
+        if answers:
+            cell = cell._replace(expected=card.expects[0].value if card.expects else "", gave=card.said)
+        found.append(cell)
     return found
 
 
@@ -190,16 +184,12 @@ def of_tiles(run: RunScene, tried: Callable[[str, str], TestedItem], words: Mapp
     """Return the cases of a run as cells; `tried` identifies a case from its id and title, `words` are the lab's
     own.
     """
-    return [
-        SideCell(
-            tried(tile.case, tile.title),
-            plain(tile.title),
-            tile.mark,
-            part_markdown(tile.sentence),
-            "" if tile.outcome == "waiting" else plain(words.get(tile.outcome, tile.outcome)),
-        )
-        for tile in run.tiles
-    ]
+    cells = []
+    for tile in run.tiles:
+        label = "" if tile.outcome == "waiting" else plain(words.get(tile.outcome, tile.outcome))
+        item, text = tried(tile.case, tile.title), part_markdown(tile.sentence)
+        cells.append(SideCell(item, plain(tile.title), tile.mark, text, label))
+    return cells
 
 
 def aligned(columns: Sequence[Sequence[SideCell]], judged: Judged | None = None) -> list[SideRow]:

@@ -80,14 +80,11 @@ def as_csv(frame: DataFrame | Callable[[], DataFrame], name: str) -> None:
 def as_file(frame: DataFrame | Callable[[], DataFrame], name: str, kind: export.Kind) -> None:
     """Draw a button that downloads the table as a file of that kind, as `as_csv` does."""
     form = export.FORMATS[kind]
-    download(
-        f"Download as {form.title}",
-        lambda: export.table(frame() if callable(frame) else frame, kind),
-        f"{name}.{kind}",
-        form.mime,
-        "table",
-        f"{kind}-{name}",
-    )
+
+    def made() -> bytes:
+        return export.table(frame() if callable(frame) else frame, kind)
+
+    download(f"Download as {form.title}", made, f"{name}.{kind}", form.mime, "table", f"{kind}-{name}")
 
 
 def button(
@@ -105,17 +102,8 @@ def download(
     """Draw a button that downloads a file without redrawing the page; content given as a function is made at the
     click.
     """
-    st.download_button(
-        label,
-        content,
-        file_name=name,
-        mime=mime,
-        icon=f":material/{icon}:",
-        on_click="ignore",
-        type=type,
-        key=key,
-        help=help,
-    )
+    look = {"icon": f":material/{icon}:", "type": type}
+    st.download_button(label, content, name, mime, key, help, on_click="ignore", **look)
 
 
 # Pictures for a paper, as a Streamlit component (core/report/viewer/printed.js): the browser draws, the server makes

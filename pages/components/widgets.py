@@ -17,6 +17,7 @@ from core.labs.base.lab import Lab
 from core.labs.base.spec import MOST_CASES, Knob, Spec, knobs
 from core.models import local
 from core.models.ids import CONTROL
+from core.models.settings import MOST_THINKING_ROOM
 from core.text.display import count_noun, on_hover
 from pages.components import session
 from pages.components.tables import button, table
@@ -130,6 +131,11 @@ def pick_or_none(label: str, nobody: str, key: str, lab: Lab, help: str | None =
     chosen = st.selectbox(label, ids, index=None, placeholder=nobody, key=key, help=help, **_TYPED)
     _correct(chosen, key)
     return chosen or ""
+
+
+def thinking_room(key: str, help: str, room: int | None = None, **more: Any) -> None:
+    """Draw a field for the tokens reserved for a model's thinking in each answer; `more` goes to Streamlit."""
+    st.number_input("Room for thinking, tokens", 0, MOST_THINKING_ROOM, room, 500, key=key, help=help, **more)
 
 
 T = TypeVar("T", bound=str)

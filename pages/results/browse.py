@@ -13,6 +13,7 @@ from core.runs import bundle
 from core.store import listing
 from core.store.filters import Filter
 from core.store.listing import Listed, RowPlace, Selection
+from core.text.display import count_noun
 from pages import addresses
 from pages.components import recordings, run, session
 from pages.components.recordings import upload
@@ -58,14 +59,8 @@ def _export(looked: Selection, runs: list[str]) -> None:
     st.caption("One row per case or trial and parser, with the ids that lead to its run's journal.")
     with st.container(horizontal=True):
         for kind, form in export.FORMATS.items():
-            st.download_button(
-                form.title,
-                partial(table, kind),
-                file_name=f"results.{kind}",
-                mime=form.mime,
-                on_click="ignore",
-                key=f"rows-{kind}",
-            )
+            file, made = f"results.{kind}", partial(table, kind)
+            st.download_button(form.title, made, file, form.mime, f"rows-{kind}", on_click="ignore")
     places, of = looked.cases(standalone_html.MOST)
     if places:
         st.markdown("**The cases as pages**")
@@ -74,15 +69,9 @@ def _export(looked: Selection, runs: list[str]) -> None:
             st.caption(f"The newest {len(places)} of {of:,} cases.")
     if session.runs().sees_all:
         st.markdown(f"**The runs: {len(runs):,}**")
-        download(
-            "Download a bundle",
-            lambda: _bundle(runs),
-            "runs.zip",
-            "application/zip",
-            "folder_zip",
-            "bundle",
-            "A zip of whole journals, for Import elsewhere. Runs in progress are left out.",
-        )
+        about = "A zip of whole journals, for Import elsewhere. Runs in progress are left out."
+        made = partial(_bundle, runs)
+        download("Download a bundle", made, "runs.zip", "application/zip", "folder_zip", "bundle", about)
 
 
 def _bundle(runs: list[str]) -> bytes:
@@ -139,15 +128,13 @@ def pager(found: Listed, what: str) -> DeltaGenerator:
     return line
 
 
-ONE = {"trials": "trial", "cases": "case", "runs without a case": "run without a case"}
-
-
 def _named(kinds: dict[str, int]) -> str:
     """Return what the list's rows are, with counts if there are several kinds."""
-    names = {"trial": "trials", "case": "cases", "run": "runs without a case"}
-    there = {names[kind]: count for kind, count in kinds.items() if count}
-    several = ", ".join(f"{count:,} {name if count > 1 else ONE[name]}" for name, count in there.items())
-    return f"rows: {several}" if len(there) > 1 else next(iter(there), "cases or trials")
+    after = {"trial": "", "case": "", "run": " without a case"}
+    there = [count_noun(count, kind) + after[kind] for kind, count in kinds.items() if count]
+    if len(there) > 1:
+        return f"rows: {', '.join(there)}"
+    return next((f"{kind}s{after[kind]}" for kind, count in kinds.items() if count), "cases or trials")
 
 
 def news(looked: Selection, total: int, seen: int) -> None:
@@ -205,7 +192,10 @@ def _results(looked: Selection, now: example.State, seen: int) -> None:
     kinds = looked.kinds()
     are_runs = address.shown_list() == "runs"
     what = "runs" if are_runs else _named(kinds)
-    found = lists.read_runs(looked) if are_runs else lists.read_cases(looked)
+    if are_runs:
+        found = looked.runs(address.sort() == "oldest", address.anchor("after"), address.anchor("before"))
+    else:
+        found = lists.read_cases(looked)
     line = pager(found, what)
     news(looked, sum(kinds.values()), seen)
     if found.total:

@@ -116,12 +116,8 @@ def draw_filter(wanted: Filter) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="within"):
         said = facets.filter_line(wanted)
         st.markdown(f"Within: {plain(said)}" if said else "All results")
-        st.page_link(
-            addresses.BROWSE,
-            label="Change the filter in Browse",
-            icon=":material/filter_list:",
-            query_params=wanted.query(),
-        )
+        words, query = "Change the filter in Browse", wanted.query()
+        st.page_link(addresses.BROWSE, label=words, icon=":material/filter_list:", query_params=query)
 
 
 def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> None:
@@ -140,13 +136,9 @@ def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> N
 def doubt(compared: Compared) -> None:
     """Draw a switch that includes results without a verdict, if there are any."""
     if any(compared.doubtful):
-        st.toggle(
-            "Count results without a verdict",
-            help="If the predictor failed its test, or a prediction is in doubt, Ask gives no verdict.",
-            **address.bound(
-                "doubtful", compared.asked.doubtful, lambda on: address.update(doubtful=["1"] if on else [])
-            ),
-        )
+        help = "If the predictor failed its test, or a prediction is in doubt, Ask gives no verdict."
+        now, take = compared.asked.doubtful, lambda on: address.update(doubtful=["1"] if on else [])
+        st.toggle("Count results without a verdict", help=help, **address.bound("doubtful", now, take))
 
 
 def draw(looked: Selection, compared: Compared, judged: Judged, names: list[str]) -> None:
@@ -242,16 +234,12 @@ def _matrix(looked: Selection, compared: Compared, judged: Judged, names: list[s
 
     table, beside_it = (st.container(), None) if at is None else st.columns(lists.WIDTHS, gap="medium")
     with table:
-        tables.table(
-            pd.DataFrame(shown),
-            key,
-            "Items by what is compared; a click on an outcome opens its case",
-            **lists.clickable(key, len(found), place),
-            column_config={
-                one: st.column_config.TextColumn(width="medium" if at is None else 150),
-                whole: st.column_config.TextColumn(width="medium"),
-            },
-        )
+        about = "Items by what is compared; a click on an outcome opens its case"
+        config = {name: st.column_config.TextColumn(width="medium") for name in (one, whole)}
+        if at is not None:
+            config[one] = st.column_config.TextColumn(width=150)
+        options = lists.clickable(key, len(found), place)
+        tables.table(pd.DataFrame(shown), key, about, column_config=config, **options)
         st.caption("Click an outcome to open its case (the newest if there are several).")
         tables.as_csv(lambda: _whole(looked, compared.asked, names), "comparison")
     if at is not None and beside_it is not None:

@@ -3,8 +3,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import date
-from functools import partial
 from pathlib import PurePath
 from typing import Any
 
@@ -61,8 +59,8 @@ def draw(looked: listing.Selection) -> None:
     about = "Only runs whose answers were parsed again later."
     _toggle(wanted, "older", "Earlier parses", about)
     if not wanted.is_everything:
-        clear = partial(address.open_list, filter=Filter(recordings=wanted.recordings))
-        button("Clear all filters", "filter_list_off", "clear", clear)
+        clear = Filter(recordings=wanted.recordings)
+        button("Clear all filters", "filter_list_off", "clear", lambda: address.open_list(filter=clear))
 
 
 def words(facet: str, value: str) -> str:
@@ -144,6 +142,11 @@ def _facet(looked: listing.Selection, name: str, title: str) -> None:
     draw(title, list(counts), format_func=called, **address.bound(f"facet-{name}", now, take), **more)
 
 
+def _change(wanted: Filter, **news: Any) -> None:
+    """List what the filter selects with these fields changed."""
+    address.open_list(filter=replace(wanted, **news))
+
+
 def _search(wanted: Filter) -> None:
     st.text_input(
         "Search",
@@ -151,9 +154,7 @@ def _search(wanted: Filter) -> None:
         placeholder="words, or “a phrase” in quotes",
         max_chars=200,
         help="Searches the question, the prediction, the answer and the explanation for all words.",
-        **address.bound(
-            "text", wanted.text, lambda text: address.open_list(filter=replace(wanted, text=str(text or "").strip()))
-        ),
+        **address.bound("text", wanted.text, lambda text: _change(wanted, text=str(text or "").strip())),
     )
     if wanted.text or wanted.deep:
         about = "Also searches all prompts and raw answers (slower)."
@@ -162,23 +163,15 @@ def _search(wanted: Filter) -> None:
 
 def _toggle(wanted: Filter, flag: str, label: str, help: str) -> None:
     """Draw a switch for one of the filter's flags (`core.store.filters.FLAGS`)."""
-
-    def take(on: bool) -> None:
-        turned: dict[str, Any] = {flag: bool(on)}
-        address.open_list(filter=replace(wanted, **turned))
-
-    st.toggle(label, help=help, **address.bound(f"only-{flag}", getattr(wanted, flag), take))
+    now = getattr(wanted, flag)
+    st.toggle(label, help=help, **address.bound(f"only-{flag}", now, lambda on: _change(wanted, **{flag: bool(on)})))
 
 
 def _days(wanted: Filter) -> None:
     left, right = st.columns(2)
     for side, title, name in ((left, "From", "since"), (right, "Until", "until")):
-
-        def take(day: date | None, name: str = name) -> None:
-            days: dict[str, Any] = {name: day}
-            address.open_list(filter=replace(wanted, **days))
-
-        side.date_input(title, value=None, **address.bound(f"day-{name}", getattr(wanted, name), take))
+        key, change = f"day-{name}", lambda day, name=name: _change(wanted, **{name: day})
+        side.date_input(title, value=None, **address.bound(key, getattr(wanted, name), change))
 
 
 def _titles() -> dict[str, str]:
@@ -192,7 +185,7 @@ def _figure(wanted: Filter) -> None:
 
     def take(**news: Any) -> None:
         bounds = (one or Range("", None, None))._replace(**news)
-        address.open_list(filter=replace(wanted, ranges=(bounds,) if bounds.metric else ()))
+        _change(wanted, ranges=(bounds,) if bounds.metric else ())
 
     st.selectbox(
         "Figure",

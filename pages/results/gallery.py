@@ -22,6 +22,7 @@ from core.store.filters import TITLES, Filter
 from core.store.listing import RowPlace, Selection
 from pages import addresses
 from pages.components.tables import as_csv, save_for_paper, saved_as
+from pages.components.tables import table as draw_table
 from pages.components.text import plain
 from pages.components.widgets import choose_named
 from pages.results import address
@@ -232,9 +233,7 @@ def picture(lab: Lab, one: Picture, tables: dict[str, DataFrame], data: PictureD
         with st.expander("Table", icon=":material/table:", key=f"{key}-table", on_change="rerun") as more:
             if more.open:
                 shown = table.drop(columns=["link", "chosen"], errors="ignore")
-                st.dataframe(
-                    shown, hide_index=True, key=f"{key}-rows", alt=f"{one.title}, as a table", column_config=_COLUMNS
-                )
+                draw_table(shown, f"{key}-rows", f"{one.title}, as a table", column_config=_COLUMNS)
                 as_csv(shown, key)
         with st.expander("Save for a paper", icon=":material/print:", key=f"{key}-paper", on_change="rerun") as paper:
             if paper.open:
@@ -260,12 +259,12 @@ def _lead(links: list[dict[str, list[str]]], wanted: Filter) -> None:
     """Go to what the clicked mark stands for: its run and case, or a filtered list."""
     if not links:
         return
-    if "run" in links[0]:
-        address.open_list(show="runs", at=RowPlace(*(links[0].get(name, [""])[0] for name in RowPlace._fields)))
-        st.rerun()
+    link = links[0]
+    if "run" in link:
+        address.open_list(show="runs", at=RowPlace(*(link.get(name, [""])[0] for name in RowPlace._fields)))
     else:
-        for name, values in links[0].items():
+        for name, values in link.items():
             if name in TITLES or name.startswith(EXTRA):
                 wanted = wanted.choosing(name, values)
-        address.open_list(show=links[0].get("show", ["cases"])[0], filter=wanted)
-        st.rerun()
+        address.open_list(show=link.get("show", ["cases"])[0], filter=wanted)
+    st.rerun()

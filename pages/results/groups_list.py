@@ -170,13 +170,7 @@ def _table(looked: Selection, lab: Lab, by: str, title: str, named: Mapping[str,
     if not has_share:
         what = "No share: the rows were filtered by their outcome, so it would only say how they were chosen."
     st.caption(f"{what} A click on a group lists its rows.")
-    share = st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.2f")
-    tables.table(
-        shown,
-        key,
-        f"Groups by {title}",
-        column_config={"Share": share},
-        on_select=take,
-        selection_mode="single-row",
-    )
+    config = {"Share": st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.2f")}
+    more = {"on_select": take, "selection_mode": "single-row"}
+    tables.table(shown, key, f"Groups by {title}", column_config=config, **more)
     tables.as_csv(shown, f"groups-{lab.title.lower()}")

@@ -4,7 +4,7 @@ beside one.
 
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 from zlib import crc32
 
 import pandas as pd
@@ -43,11 +43,6 @@ ELSEWHERE = 20
 """Most cases of the same question that are listed."""
 
 
-def height(rows: int, most: int = HIGH) -> int | Literal["auto"]:
-    """Return the height of a list with that many rows, at most `most`."""
-    return most if 36 * (rows + 1) > most else "auto"
-
-
 def clickable(key: str, rows: int, place: Callable[[int, str], RowPlace | None], most: int = HIGH) -> dict[str, Any]:
     """Return the arguments of a list with that key and number of rows, at most `most` pixels high: a click on a cell
     opens the `place` of its row and column.
@@ -59,7 +54,7 @@ def clickable(key: str, rows: int, place: Callable[[int, str], RowPlace | None],
             if (found := place(row, column)) and found != address.open_row():
                 address.open_at(found)
 
-    return {"on_select": take, "selection_mode": "single-cell", "height": height(rows, most)}
+    return {"on_select": take, "selection_mode": "single-cell", "height": most if 36 * (rows + 1) > most else "auto"}
 
 
 Ways = Mapping[str, RowPlace | None]
@@ -401,11 +396,6 @@ def _outcome(outcome: str, reason: str, error: str, status: str) -> str:
 # The list of runs: when, by whom, about what, and the figures of each.
 
 
-def read_runs(looked: Selection) -> Listed:
-    """Return the page of the list that the address names."""
-    return looked.runs(address.sort() == "oldest", address.anchor("after"), address.anchor("before"))
-
-
 def draw_runs(looked: Selection, found: Listed, line: DeltaGenerator) -> None:
     """Draw the current page of the list, and beside it the open run; the choice of columns is drawn in `line`."""
     ids = list(found.rows["run"])
@@ -440,14 +430,11 @@ def _table(looked: Selection, ids: list[str], counts: dict[str, int], at: str, l
         table = choose_columns(table, line)
     together = None if at else st.container(horizontal=True, vertical_alignment="center", key="together")
     key = f"runs-{crc32(repr((there, bool(at))).encode())}"
-    chosen = tables.table(
-        table,
-        key,
-        "Table of runs; a click on a row opens the run",
-        column_config=columns,
-        **clickable(key, len(table), lambda row, _: RowPlace(there[row]))
-        | ({} if at else {"selection_mode": ["multi-row", "single-cell"]}),
-    )
+    options = clickable(key, len(table), lambda row, _: RowPlace(there[row]))
+    if not at:
+        options["selection_mode"] = ["multi-row", "single-cell"]
+    about = "Table of runs; a click on a row opens the run"
+    chosen = tables.table(table, key, about, column_config=columns, **options)
     if together:
         ticked = [there[row] for row in chosen["selection"]["rows"]]
         with together:

@@ -263,15 +263,9 @@ def _beside(shown: list[Shown]) -> None:
         st.markdown(f"### {lab.icon} {plain(shortened(' | '.join(about) or lab.title))}", anchors=False)
         named = {name: st.query_params[name] for name in ("runs", "case") if st.query_params.get(name)}
         link_to([one.run for one in shown], named)
-        st.page_link(
-            addresses.COMPARE,
-            label="Compare",
-            icon=":material/balance:",
-            query_params={"runs": runs},
-            help="How much they differ, and whether that is more than chance.",
-        )
+        query, help = {"runs": runs}, "How much they differ, and whether that is more than chance."
+        st.page_link(addresses.COMPARE, label="Compare", icon=":material/balance:", query_params=query, help=help)
     if cases:
-        query = {"runs": runs}
         st.page_link(addresses.SIDE, label="All of these runs", icon=":material/arrow_back:", query_params=query)
     if len(about) > 1:
         st.warning(

@@ -60,9 +60,8 @@ def _list_sets() -> None:
             st.markdown(f"**{plain(live.path.stem)}** · {_title(live)} · study {plain(made.study)}")
             for line in annotation.progress(live):
                 st.caption(plain(line))
-            st.page_link(
-                addresses.ANNOTATE, label="Take part", icon=":material/edit_note:", query_params={"set": live.path.stem}
-            )
+            query = {"set": live.path.stem}
+            st.page_link(addresses.ANNOTATE, label="Take part", icon=":material/edit_note:", query_params=query)
 
 
 def _title(live: LiveSet) -> str:

@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
 import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
 
 from core import entry, home
 from core.errors import ExplainError
@@ -18,7 +19,7 @@ from core.studies.run_status import CONTROLS, StudyProgress
 from core.studies.tables import DIFFERENCES
 from core.text.display import count_noun
 from pages.components import session
-from pages.components.tables import button
+from pages.components.tables import button, table
 from pages.components.text import plain
 from pages.results.facets import words as of_facet
 from pages.study.form import edit
@@ -214,15 +215,12 @@ def buttons(study: Study, state: State, now: StudyProgress, text: str) -> None:
             pausing, wanted = state == "pausing", {"paused": True}
             button("Pause", "pause", "study-pause", _want, study, wanted, type="secondary", disabled=pausing)
         if state in ("running", "pausing", "paused", "interrupted"):
-            st.number_input(
-                "Runs at a time",
-                1,
-                MOST_AT_ONCE,
-                now.at_once,
-                key="study-at-once-now",
-                width=160,
-                on_change=lambda: _want(study, {"at_once": int(st.session_state["study-at-once-now"])}),
-            )
+            key = "study-at-once-now"
+
+            def keep() -> None:
+                _want(study, {"at_once": int(st.session_state[key])})
+
+            st.number_input("Runs at a time", 1, MOST_AT_ONCE, now.at_once, key=key, width=160, on_change=keep)
     if state == "spent":
         st.caption(
             "This opens the file as a text. Raise the budget there, and plan it as another study: answers are "
@@ -291,27 +289,21 @@ def bars(now: StudyProgress, state: State) -> None:
 
 
 def _cells(now: StudyProgress) -> None:
-    st.dataframe(
-        [
+    rows = []
+    for cell in now.cells:
+        named = "robots with known behaviour, asked first" if cell.cell == CONTROLS else called(cell.cell)
+        rows.append(
             {
                 "Done": int(100 * cell.share),
-                "What": f"{cell.lab} · {_named(cell.cell)}".removesuffix(" · "),
+                "What": f"{cell.lab} · {named}".removesuffix(" · "),
                 "Cases": f"{cell.cases:,} of {cell.of:,}" if cell.of else f"{cell.cases:,}",
                 "Calls": cell.answered,
                 "Failed": sum(cell.failures.values()),
             }
-            for cell in now.cells
-        ],
-        hide_index=True,
-        key="study-cells",
-        height=min(38 + 35 * max(1, len(now.cells)), 320),
-        alt="How far each combination of settings is",
-        column_config={
-            "Done": st.column_config.ProgressColumn(format="%d %%", min_value=0, max_value=100, width="small"),
-            "What": st.column_config.TextColumn(width="large"),
-        },
-    )
-
-
-def _named(cell: str) -> str:
-    return "robots with known behaviour, asked first" if cell == CONTROLS else called(cell)
+        )
+    config: dict[str, ColumnConfig] = {
+        "Done": st.column_config.ProgressColumn(format="%d %%", min_value=0, max_value=100, width="small"),
+        "What": st.column_config.TextColumn(width="large"),
+    }
+    high, about = min(38 + 35 * max(1, len(rows)), 320), "How far each combination of settings is"
+    table(rows, "study-cells", about, height=high, column_config=config)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -24,7 +25,7 @@ from core.studies.tables import DIFFERENCES
 from core.text.display import on_hover
 from pages import addresses
 from pages.components import lab_page
-from pages.components.tables import PLAIN, as_csv, download
+from pages.components.tables import PLAIN, as_csv, download, table
 from pages.components.text import plain
 from pages.components.throttle import let_others_draw
 from pages.components.widgets import short
@@ -68,13 +69,8 @@ def load_results(state: StudyState, file: int, running: bool) -> StudyResults:
     may be slightly out of date.
     """
     study, cases = state.study, sum(len(one.cases) for one in state.runs.values())
-    now = (
-        study.name,
-        file,
-        cases,
-        state.statuses["completed"],
-        table_cells.bytes_said(study, entry.labs(), home.journals()),
-    )
+    said = table_cells.bytes_said(study, entry.labs(), home.journals())
+    now = (study.name, file, cases, state.statuses["completed"], said)
     if not cases:
         return StudyResults()
     kept: _Kept | None = st.session_state.get(READ)
@@ -179,14 +175,10 @@ def _controls(found: StudyResults, cells: Sequence[Row]) -> None:
     """Draw the measured values of the robots beside the known ones."""
     icon, passed = (":material/error:", "Controls failed") if found.off else (":material/verified:", "Controls passed")
     with st.expander(passed, icon=icon, expanded=bool(found.off), key="study-controls"):
-        st.caption(
-            "Robots with known behaviour come first. "
-            + (
-                "One was measured wrongly, so no figure below is reliable, and nothing more is asked."
-                if found.off
-                else "If one is measured wrongly, the study stops there."
-            )
-        )
+        then = "If one is measured wrongly, the study stops there."
+        if found.off:
+            then = "One was measured wrongly, so no figure below is reliable, and nothing more is asked."
+        st.caption(f"Robots with known behaviour come first. {then}")
         rows = [
             {
                 "Robot": plain(called(cell["row"])),
@@ -229,13 +221,9 @@ def _table(cells: Sequence[Row], title: str) -> None:
 def _list(cells: Sequence[Row], title: str) -> None:
     """Draw as a list a table that has too many columns."""
     names = {"Row": "row", "Column": "column", "Value": "value", "From": "low", "To": "high", "Items": "n", "Of": "of"}
-    st.dataframe(
-        [{**{shown: cell[name] for shown, name in names.items()}, "Cases": cell["link"] or None} for cell in cells],
-        hide_index=True,
-        key=f"study-list-{title}",
-        alt=title,
-        column_config={"Cases": st.column_config.LinkColumn(display_text="Browse")},
-    )
+    rows = [{**{shown: cell[name] for shown, name in names.items()}, "Cases": cell["link"] or None} for cell in cells]
+    config = {"Cases": st.column_config.LinkColumn(display_text="Browse")}
+    table(rows, f"study-list-{title}", title, column_config=config)
 
 
 def _cell(cell: Row) -> str:
@@ -276,22 +264,12 @@ def take_along(study: Study, found: StudyResults) -> None:
     import pandas as pd
 
     with st.container(horizontal=True, vertical_alignment="center", key="study-along"):
-        download(
-            "Download the report",
-            lambda: _report(study),
-            f"{study.name}.html",
-            "text/html",
-            "description",
-            "study-report",
-            "One page that needs no network: plan, tables, and cases behind every cell.",
-        )
+        about = "One page that needs no network: plan, tables, and cases behind every cell."
+        report, file = partial(_report, study), f"{study.name}.html"
+        download("Download the report", report, file, "text/html", "description", "study-report", about)
         as_csv(lambda: pd.DataFrame(found.cells).drop(columns=["behind", "link"]), study.name)
-        st.page_link(
-            addresses.BROWSE,
-            label="All cases in Browse",
-            icon=":material/table_rows:",
-            query_params={"study": [study.name]},
-        )
+        query = {"study": [study.name]}
+        st.page_link(addresses.BROWSE, label="All cases in Browse", icon=":material/table_rows:", query_params=query)
 
 
 def _report(study: Study) -> bytes:

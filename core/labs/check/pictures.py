@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...charts import forest
 from ...charts.marks import FAINT, PALETTE, error_bars, safe
-from ...charts.printed import CLASSES, script
+from ...charts.printed import script
 from ...paper_figures import Published
 from ...score import is_thin
 from ...statistics.intervals import FEW, Kind
@@ -298,7 +298,7 @@ PICTURES = declared(
             ),
             "table": classes,
             "draw": draw_classes,
-            "code": lambda table, choice, file: script(CLASSES, FILE=file),
+            "code": lambda table, choice, file: script("classes", FILE=file),
             "takeaway": said_of_classes,
         },
     },

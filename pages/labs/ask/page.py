@@ -61,6 +61,11 @@ class RealModelOffer(NamedTuple):
     name: str
     time: str
 
+    @property
+    def label(self) -> str:
+        """The label of the button that asks it."""
+        return f"Ask {self.name} · {self.time}"
+
 
 def best() -> RealModelOffer | None:
     """Return the best real model that can be asked now: one chosen on the Models page, else the first of a connected
@@ -89,10 +94,6 @@ def _size(id: str) -> int:
         return local.weights(id.removeprefix("local/"), session.catalog().models_folder).stat().st_size
     except (CallError, OSError):
         return 0
-
-
-def _label(offer: RealModelOffer) -> str:
-    return f"Ask {offer.name} · {offer.time}"
 
 
 # What to ask, which model, and how: what only Ask's form has.
@@ -208,13 +209,14 @@ class AskPage(LabPage):
             widgets.outside(error.message, {one: one for one in error.questions}, self._ask, self.key("model"), LAB)
 
     def _pair(self, places: FormPlaces) -> dict[str, Any]:
+        pairs = {pair.id: pair for pair in tasks.pairs()}
+
         def use(id: str) -> None:
-            if pair := next((pair for pair in tasks.pairs() if pair.id == id), None):
-                st.session_state.update({self.key(name): getattr(pair, name) for name in TEXTS})
+            st.session_state.update({self.key(name): getattr(pairs[id], name) for name in TEXTS})
 
         if self.key("context") not in st.session_state:
-            use(tasks.pairs()[0].id)
-        titles = {pair.id: f"{pair.topic}: {pair.context[:70]}…" for pair in tasks.pairs()}
+            use(next(iter(pairs)))
+        titles = {id: f"{pair.topic}: {pair.context[:70]}…" for id, pair in pairs.items()}
         with places.question:
             choose_named("Examples", titles, "pair", is_named=True, on_change=lambda: use(st.session_state["pair"]))
         kept: dict[str, Any] = {"persist_state": "session"}
@@ -224,10 +226,8 @@ class AskPage(LabPage):
         second = right.text_area("Response 2", key=self.key("response_2"), height=150, **kept)
         asked = dict(zip(TEXTS, (context, first, second), strict=True))
         given = [text.strip() for text in asked.values()]
-        preferred = next(
-            (one.preferred for one in tasks.pairs() if [getattr(one, name) for name in TEXTS] == given), None
-        )
-        return {**asked, "gold": preferred}
+        known = [one.preferred for one in pairs.values() if [getattr(one, name) for name in TEXTS] == given]
+        return {**asked, "gold": next(iter(known), None)}
 
     def line(self, spec: tasks.AskSpec) -> list[str]:
         """Return what was asked, the model, and how it explains."""
@@ -251,14 +251,11 @@ class AskPage(LabPage):
 
     def calls(self, spec: tasks.AskSpec) -> int:
         """Return the number of calls, including those of the qualification test if it is needed."""
-        exams = (
-            one
-            for one in qualification.prerequisites(spec)
-            if isinstance(one, Prerequisite) and session.runs().is_missing(one)
-        )
-        return sum(LAB.count_calls(spec, self.cases(spec)).values()) + sum(
-            len(one.spec.questions) for one in exams if isinstance(one.spec, QualificationSpec)
-        )
+        number = sum(LAB.count_calls(spec, self.cases(spec)).values())
+        for one in qualification.prerequisites(spec):
+            if isinstance(one, Prerequisite) and session.runs().is_missing(one):
+                number += len(one.spec.questions) if isinstance(one.spec, QualificationSpec) else 0
+        return number
 
     def is_at_most(self, spec: tasks.AskSpec) -> bool:
         """Whether the number of questions is only known as a limit."""
@@ -323,22 +320,20 @@ class AskPage(LabPage):
     def note(self, specs: Mapping[str, tasks.AskSpec]) -> str:
         """Say where the new questions come from, who predicted, and whether the predictors differ."""
         sources = {spec.given_from for spec in specs.values() if spec.given}
+        said = (
+            "As in the paper, the new questions were written for each explanation separately. Rows match where runs "
+            "asked the same question."
+        )
         if sources:
             whose = "one of these explanations" if sources <= set(specs) else "the explanation in another run"
-            sentences = [
+            said = (
                 f"The new questions were written from {whose} and given to all. The paper's method writes new ones "
                 "from each explanation, so this is not the paper's precision."
-            ]
-        else:
-            sentences = [
-                "As in the paper, the new questions were written for each explanation separately. Rows match where "
-                "runs asked the same question."
-            ]
-        if len(predictors := list(dict.fromkeys(" and ".join(spec.roles["simulator"]) for spec in specs.values()))) > 1:
-            sentences.append(f"The predictors differ ({plain(', '.join(predictors))}), so a difference may be theirs.")
-        else:
-            sentences.append(f"{plain(predictors[0])} made the predictions.")
-        return " ".join(sentences)
+            )
+        predictors = list(dict.fromkeys(" and ".join(spec.roles["simulator"]) for spec in specs.values()))
+        if len(predictors) > 1:
+            return f"{said} The predictors differ ({plain(', '.join(predictors))}), so a difference may be theirs."
+        return f"{said} {plain(predictors[0])} made the predictions."
 
     def methods(self) -> None:
         """Draw procedure, figures, rules, prompts and what the paper reported."""
@@ -377,12 +372,8 @@ class AskPage(LabPage):
         if run_id and self.may_ask(view) and session.runs().owns(run_id):
             _add_by_hand(run_id, view, "" if view.log.case == tasks.ONE else f", of “{view.title}”")
         for exam in (one for one in view.exams.values() if one.run):
-            st.page_link(
-                addresses.CASE,
-                label=f"Qualification test of {plain(short(exam.simulator))}, the predictor",
-                icon=":material/school:",
-                query_params={"run": exam.run},
-            )
+            words, query = f"Qualification test of {plain(short(exam.simulator))}, the predictor", {"run": exam.run}
+            st.page_link(addresses.CASE, label=words, icon=":material/school:", query_params=query)
 
     def _you_predict(self, view: AskView, active: bool) -> None:
         """Offer to guess first while answers are still to come, if the predictor cannot give a verdict."""
@@ -455,15 +446,13 @@ class AskPage(LabPage):
 
     def run_table(self, transcript: Transcript, run_id: str) -> None:
         """Draw all cases, without their outcomes for a reader who guesses first."""
-        if "reader" not in st.query_params:
+        query = st.query_params.to_dict()
+        if "reader" not in query:
             super().run_table(transcript, run_id)
             return
-        st.page_link(
-            addresses.of_lab(LAB),
-            label="Stop guessing: show all outcomes",
-            icon=":material/visibility:",
-            query_params={name: value for name, value in st.query_params.to_dict().items() if name != "reader"},
-        )
+        del query["reader"]
+        words = "Stop guessing: show all outcomes"
+        st.page_link(addresses.of_lab(LAB), label=words, icon=":material/visibility:", query_params=query)
 
     def with_real_model(self, spec: tasks.AskSpec, view: AskView) -> NextRun | None:
         """Return the run that asks a real model what a robot was asked, with the robot's first new questions; or a
@@ -477,7 +466,7 @@ class AskPage(LabPage):
             asked = {**given, "question": spec.question, "gold": spec.gold, "given": few}
         else:
             asked = dict(tasks.with_follow_ups()[0])
-        return NextRun(_label(offer), tasks.predicted_by_person(offer.id, **asked), {"reader": entry.new_reader()})
+        return NextRun(offer.label, tasks.predicted_by_person(offer.id, **asked), {"reader": entry.new_reader()})
 
     def welcome(self) -> None:
         """Offer to ask a real model: a button that names the model, and the question. In a hosted app without a model
@@ -493,7 +482,7 @@ class AskPage(LabPage):
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 named = {number: one.question for number, one in enumerate(known)}
                 asked = dict(known[choose_named("Question", named, "real-question", index=drawn)])
-                words = plain(_label(offer)) if offer else "Ask a real model"
+                words = plain(offer.label) if offer else "Ask a real model"
                 kind: Literal["primary", "secondary"] = "primary" if offer else "secondary"
                 pressed = st.button(words, type=kind, icon=":material/smart_toy:", key="real", disabled=not offer)
                 if offer is None:
