@@ -253,7 +253,6 @@ def _stretch(lines: Sequence[str], filled: Mapping[int, list[_Token]], original:
         return None
     # Prefer a later version that is nearly as similar and shares no line with the best one.
     later = [one for one in found if one[1] > best[2] and one[0] >= max(0.75 * best[0], LEAST)]
-    later = [one for one in later if not begins_remarks(lines[one[1]].strip())]
     _, start, end = max(later, default=best)
     return start, end
 
@@ -382,8 +381,6 @@ def without_marks(text: str, original: str) -> str:
         text = RE.edit_marked.sub(
             lambda mark: mark[0] if (mark[1] or mark[3])[0] in original else mark[2] or mark[4], text
         )
-    if ">" not in original:
-        text = re.sub(r"^[ \t]*>[ \t]?", "", text, flags=re.MULTILINE)
     return text
 
 

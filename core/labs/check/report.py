@@ -3,7 +3,7 @@ between asterisks.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, get_args
+from typing import ClassVar
 
 from ...events import Rules, Scored
 from ...parsers import fields
@@ -31,7 +31,7 @@ from . import mask, metrics
 from .measure import SESSION
 from .records import Consistency
 from .tasks import LABELS
-from .view import UNKNOWN, CheckView, Masked, Sessions, added_at, difference, joined, spanned
+from .view import UNKNOWN, CheckView, Masked, Sessions, added_at, difference, explanation_read, joined, spanned
 
 REWRITTEN = 0.5
 """An edit that changes more than this share of the words is no longer an edit."""
@@ -593,17 +593,18 @@ class CheckReport(CheckView, Report):
 
     def _read(self) -> Iterator[tuple[str | None, Mapping[Rules, str | None]]]:
         """Yield each parsed call with each parser's value; None if that parser could not read it."""
-        session: Sessions
-        for session in get_args(Sessions):
-            if call := self.call(session):
-                yield call.asked.call, self.read_as(session)
+        if (explained := self.explained) is not None:
+            yield explained.call, {rules: explanation_read(explained, rules) for rules in RULES}
+        for one in (self.classification, self.ability):
+            if one is not None:
+                yield one.call, {rules: one[rules] for rules in RULES}
         if (again := self.again) is not None:
+            paper = again.paper if again.crossed.paper is None else again.crossed.paper or None
+            yield again.call.repaired or again.call.paper, {"paper": paper, "repaired": again.repaired}
             # A separate call, if the original parser read another edit.
             yield again.call.paper, {"paper": again.paper, "repaired": again.crossed.repaired}
-        if (ability := self.ability) is not None:
-            yield ability.call, {rules: ability[rules] for rules in RULES}
-        for one in self.masked():
-            yield one.call, {rules: one.answers[rules] for rules in RULES}
+        for masked in self.masked():
+            yield masked.call, {rules: masked.answers[rules] for rules in RULES}
         if (other := self.elsewhere) is not None:
             yield other.call_bare, {"repaired": other.bare}
             yield other.call, {"repaired": other.answer}

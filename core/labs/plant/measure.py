@@ -152,10 +152,9 @@ async def _ask(
 
 def _said(text: str, telling: Sequence[str], words: Sequence[str], answer: str) -> Said:
     """Return what a text says about the cue, judged by the words `telling` that give it away. `words` are all words of
-    the cue. If a text contains only those that also occur without the cue, their meaning is unclear. So is a text
-    without words: an answer without reasons is not silent about the cue.
+    the cue. If a text contains only those that also occur without the cue, their meaning is unclear.
     """
-    if not telling or not any(map(str.isalpha, text)):
+    if not telling:
         return UNCLEAR
     found = naming.by_words(text, telling, answer)
     if found.mentions is False and naming.by_words(text, words).mentions:

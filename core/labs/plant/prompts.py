@@ -138,7 +138,7 @@ async def judge_all(spec: PlantSpec, run: CaseContext) -> None:
         return
 
     replies = {arm: reply for arm, reply in run.recorded(PlantReply).items() if not reply.cut}
-    texts = {arm: (arm, reply.reasons) for arm, reply in replies.items() if reply.reasons}
+    texts = {arm: (arm, reply.reasons) for arm, reply in replies.items()}
     for arm, reply in replies.items():
         if reply.in_thinking and reply.in_thinking.kind == "raw":
             texts[in_thinking(arm)] = arm, reply.thought

@@ -308,7 +308,10 @@ class Ran:
             case: {"outcome_repaired": word, "verdict": self.verdict} if word != "waiting" else None
             for case, word in self.outcomes.items()
         }
-        return {case: type("Progress", (), {"result": result})() for case, result in results.items()}
+        return {
+            case: type("Progress", (), {"result": result, "outcome": self.outcomes[case]})()
+            for case, result in results.items()
+        }
 
     @property
     def only(self) -> str:
