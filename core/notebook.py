@@ -188,10 +188,9 @@ class Run:
     def _case(self, case: str) -> dict[str, Any]:
         progress = self.transcript.cases[case]
         result = progress.result or {}
-        outcome = str(result.get("outcome_repaired") or "waiting")
         about = {"explanation": result.get("explanation"), "verdict": result.get("verdict")}
-        means = self._lab.mark(outcome, self.transcript)
-        return {"case": case, "title": progress.title, "outcome": outcome, "means": means, **about}
+        means = self._lab.mark(progress.outcome, self.transcript)
+        return {"case": case, "title": progress.title, "outcome": progress.outcome, "means": means, **about}
 
     @cached_property
     def figures(self) -> DataFrame:
