@@ -261,7 +261,7 @@ def _part(part: SheetPart, is_solved: bool, labs: Mapping[str, Lab]) -> dict[str
     """
     predicted = _predicted(part, labs)
     asked = predicted[: 1 if part.own else None]
-    made: dict[str, Any] = {
+    return {
         "title": part.title,
         "task": part.task,
         "own": part.own,
@@ -274,10 +274,7 @@ def _part(part: SheetPart, is_solved: bool, labs: Mapping[str, Lab]) -> dict[str
             }
             for one in asked
         ],
-        "solved": [],
-    }
-    if is_solved:
-        made["solved"] = [
+        "solved": [
             {
                 "asked": one.card.parts[0].text,
                 "implied": "" if one.going == "does not say" else one.card.expects[0].value,
@@ -287,6 +284,6 @@ def _part(part: SheetPart, is_solved: bool, labs: Mapping[str, Lab]) -> dict[str
                 "truth": one.truth,
                 "going": one.going,
             }
-            for one in predicted
-        ]
-    return made
+            for one in (predicted if is_solved else ())
+        ],
+    }

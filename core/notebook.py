@@ -41,7 +41,6 @@ from .commands.study import make_runs
 from .datasets import own
 from .datasets.registry import OnData
 from .events import CallError, Event, Token
-from .extensions import FunctionModel as FunctionModel
 from .extensions import dataset as dataset
 from .extensions import lab as lab
 from .extensions import metric as metric
@@ -189,10 +188,9 @@ class Run:
     def _case(self, case: str) -> dict[str, Any]:
         progress = self.transcript.cases[case]
         result = progress.result or {}
-        outcome = str(result.get("outcome_repaired") or "waiting")
         about = {"explanation": result.get("explanation"), "verdict": result.get("verdict")}
-        means = self._lab.mark(outcome, self.transcript)
-        return {"case": case, "title": progress.title, "outcome": outcome, "means": means, **about}
+        means = self._lab.mark(progress.outcome, self.transcript)
+        return {"case": case, "title": progress.title, "outcome": progress.outcome, "means": means, **about}
 
     @cached_property
     def figures(self) -> DataFrame:

@@ -225,6 +225,11 @@ class CaseProgress:
     is_retry: bool = False
 
     @property
+    def outcome(self) -> str:
+        """The outcome by the updated parser, in one of the lab's words; "waiting" without a result."""
+        return str((self.result or {}).get("outcome_repaired") or "waiting")
+
+    @property
     def is_over(self) -> bool:
         """Whether the result is final."""
         return self.result is not None and not self.is_retry
@@ -275,14 +280,7 @@ class Transcript:
                 self.status = event.status
             case events.Failed() if event.call is None:
                 self.failures.append(event)
-            case (
-                events.Asked()
-                | events.Answered()
-                | events.Failed()
-                | events.Recorded()
-                | events.Dropped()
-                | events.Scored()
-            ):
+            case events.Placed():
                 self._place(event)
 
     def _resume(self) -> None:
@@ -295,9 +293,7 @@ class Transcript:
         for place in self.places.values():
             place.drops = [drop for drop in place.drops if drop.reason != "error"]
 
-    def _place(
-        self, event: events.Asked | events.Answered | events.Failed | events.Recorded | events.Dropped | events.Scored
-    ) -> None:
+    def _place(self, event: events.Placed) -> None:
         match event:
             case events.Asked():
                 self.asked += 1
@@ -367,6 +363,11 @@ class Transcript:
     def in_order(self) -> dict[str, CaseProgress]:
         """The cases by number, whichever began first."""
         return dict(sorted(self.cases.items(), key=lambda item: item[1].number))
+
+    @property
+    def outcomes(self) -> Counter[str]:
+        """How many of the cases that have a result have each outcome, by the updated parser."""
+        return Counter(one.outcome for one in self.cases.values() if one.result)
 
     @property
     def planned(self) -> int:

@@ -15,7 +15,7 @@ from ..statistics.comparisons import Pair, compare_where_equal
 from ..statistics.groups import group_statistics
 from ..statistics.intervals import FEW, RANGES, Kind, Range
 from .marks import CLICKABLE, COMPARED, EXTRA, FAINT, OURS, THEIRS, error_bars, link, safe
-from .printed import FOREST, script
+from .printed import script
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -210,7 +210,7 @@ def code(file: str, axis: str, kind: Kind = "share") -> str:
     """Return a program that draws the lines, without a paper's figures, from their CSV file."""
     ends = RANGES[kind]
     room = 0.04 * (ends[1] - ends[0])
-    return script(FOREST, FILE=file, AXIS=axis, ENDS=(ends[0] - room, ends[1] + room), MOST=MOST)
+    return script("forest", FILE=file, AXIS=axis, ENDS=(ends[0] - room, ends[1] + room), MOST=MOST)
 
 
 def takeaway(table: DataFrame, what: str, things: str) -> str:
@@ -341,8 +341,7 @@ def picture(rows: DataFrame) -> Figure | None:
 
 def _rows_label(text: str) -> str:
     """Return a label, shortened and escaped, because Plotly interprets HTML."""
-    text = text if len(text) <= _LABEL else f"{text[:_LABEL]}…"
-    return text.replace("&", "&amp;").replace("<", "&lt;")
+    return safe(text if len(text) <= _LABEL else f"{text[:_LABEL]}…")
 
 
 CAPTION = (

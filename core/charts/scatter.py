@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlencode
 
 from .labels import MarkLabel, ReferenceLine, add, write
-from .marks import CLICKABLE, FAINT, LIGHT, NUMBER, OURS, PALETTE, THEIRS, number_on, one_a_place, safe, size_of
+from .marks import CLICKABLE, FAINT, LIGHT, OURS, PALETTE, THEIRS, error_bars, safe
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -103,15 +104,9 @@ def add_published(figure: Figure, points: Sequence[tuple[float, float, str, str]
 
 def _mark(row: Mapping[Any, Any], symbol: str) -> dict[str, Any]:
     """Return a mark with error bars that end where the intervals end."""
+    look = {"thickness": 2 if row["chosen"] else 1, "width": 0}
     bars = {
-        f"error_{axis}": {
-            "type": "data",
-            "symmetric": False,
-            "array": [_length(row[f"{axis}_high"], row[axis])],
-            "arrayminus": [_length(row[axis], row[f"{axis}_low"])],
-            "thickness": 2 if row["chosen"] else 1,
-            "width": 0,
-        }
+        f"error_{axis}": error_bars([row[f"{axis}_low"]], [row[axis]], [row[f"{axis}_high"]], **look)
         for axis in ("x", "y")
     }
     return {
@@ -137,11 +132,6 @@ def _mark(row: Mapping[Any, Any], symbol: str) -> dict[str, Any]:
     }
 
 
-def _length(high: float | None, low: float | None) -> float:
-    """Return the distance between the two ends, 0 if either is not known."""
-    return 0.0 if high is None or low is None or high != high or low != low else max(high - low, 0.0)
-
-
 def _ends(drawn: Sequence[Mapping[Any, Any]]) -> tuple[float, float]:
     """Return the range of the y axis: tenths around all marks and intervals, with room for a mark."""
     known = [row[name] for row in drawn for name in ("y", "y_low", "y_high") if row[name] == row[name]]
@@ -165,6 +155,61 @@ def _label(figure: Figure, drawn: Sequence[Mapping[Any, Any]], lines: Sequence[R
     ends = [(row["x_low"], row["y"], row["x_high"], row["y"]) for row in drawn]
     ends += [(row["x"], row["y_low"], row["x"], row["y_high"]) for row in drawn]
     write(figure, labels, marks, [bar for bar in ends if all(end == end for end in bar)], lines)
+
+
+# Marks in the same place.
+
+
+TOLD = 6
+"""Maximum number of marks in one place that the hover text describes."""
+
+NUMBER = {"size": 11, "color": "#000000"}
+"""The font of a number on a mark."""
+
+
+def one_a_place(rows: DataFrame) -> list[dict[Any, Any]]:
+    """Combine marks in the same place (x, y). Each result is the first of the `rows` there, with all of them as
+    `there`. If there are several, the bars reach to the outermost ends, the text describes each, the link leads to
+    all, and the mark is faint only if all are.
+    """
+    there: dict[tuple[float, float], list[dict[Any, Any]]] = {}
+    for row in rows.to_dict("records"):
+        there.setdefault((round(row["x"], 9), round(row["y"], 9)), []).append(row)
+    return [_as_one(some) for some in there.values()]
+
+
+def _as_one(rows: Sequence[dict[Any, Any]]) -> dict[Any, Any]:
+    first, count = rows[0], len(rows)
+    one = {**first, "there": rows}
+    if count == 1:
+        return one
+    more = [f"and {count - TOLD} more"] if count > TOLD else []
+    one["text"] = "<br>".join([f"<b>{count} at this place</b>", *(row["text"] for row in rows[:TOLD]), *more])
+    one |= {"link": _to_all(rows), "faint": all(row.get("faint") for row in rows)}
+    for name, outermost in {"low": min, "x_low": min, "y_low": min, "high": max, "x_high": max, "y_high": max}.items():
+        if name in first:
+            one[name] = outermost((row[name] for row in rows if row[name] == row[name]), default=math.nan)
+    return one
+
+
+def _to_all(rows: Sequence[Mapping[Any, Any]]) -> str:
+    """Return a filter with the values of all rows; if they open a run or a case, the link of the first."""
+    queries = [parse_qs(row["link"]) for row in rows]
+    if "run" in queries[0]:
+        return str(rows[0]["link"])
+    names = dict.fromkeys(name for query in queries for name in query)
+    values = {name: list(dict.fromkeys(v for query in queries for v in query.get(name, ()))) for name in names}
+    return urlencode(values, doseq=True)
+
+
+def number_on(row: Mapping[Any, Any]) -> str:
+    """Return the label of a mark from `one_a_place`: the number of rows it represents, or an empty string for one."""
+    return str(len(row["there"])) if len(row["there"]) > 1 else ""
+
+
+def size_of(row: Mapping[Any, Any], size: float) -> float:
+    """Return the size of the mark in pixels: `size`, or more if a number must fit on it."""
+    return max(size, 18) if number_on(row) else size
 
 
 # Points of runs or cases: a single chart if colours can distinguish their names, else one small chart per name.
@@ -280,12 +325,10 @@ def draw(rows: Sequence[Mapping[str, Any]]) -> Figure:
     known = [row for row in known if row["table"] != "Controls" and not row.get("mixed")]
     for title in dict.fromkeys(row["table"] for row in known):
         cells = sorted((row for row in known if row["table"] == title), key=lambda row: float(row["truth"]))
-        up = [row["high"] - row["value"] if row["high"] is not None else 0 for row in cells]
-        down = [row["value"] - row["low"] if row["low"] is not None else 0 for row in cells]
         figure.add_scatter(
             **{"x": [row["truth"] for row in cells], "y": [row["value"] for row in cells], "row": 1, "col": 1},
             **{"mode": "markers", "name": title, "text": [f"{row['row']}, {row['n']} items" for row in cells]},
-            error_y={"array": up, "arrayminus": down},
+            error_y=error_bars(*([row[end] for row in cells] for end in ("low", "value", "high"))),
         )
     powers = [row for row in rows if row["table"] == "Power"]
     for name in dict.fromkeys(row["row"] for row in powers):

@@ -32,7 +32,7 @@ from ..studies.study_files import name_for
 from ..text.display import count_noun
 from ..transcript import Transcript, transcript
 from . import run_output
-from .run_output import DONE, WRONG, event_option, journals_option, json_option, open_fresh_index, open_run, run
+from .run_output import DONE, FILE, WRONG, event_option, journals_option, json_option, open_fresh_index, open_run, run
 from .study import study_argument
 
 
@@ -147,7 +147,7 @@ def _let_simulated(live: LiveSet, n: int, journals: Path) -> int:
 @click.command("export", help="Write a set's answers, its people or its pages in another tool's columns.")
 @_set
 @click.option("--to", "form", type=click.Choice([*EXPORTS]), default="potato", help="default: potato")
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="a new file")
+@click.option("-o", "--output", type=FILE, required=True, help="a new file")
 @click.option("--simulated", is_flag=True, help="simulated people instead of real ones")
 @journals_option
 def _export(live: LiveSet, form: str, output: Path, simulated: bool, journals: Path) -> int:
@@ -162,7 +162,7 @@ def _export(live: LiveSet, form: str, output: Path, simulated: bool, journals: P
 
 @click.command("import", help="Import answers from Potato, or the status of submissions from Prolific (CSV or TSV).")
 @_set
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", type=FILE)
 @click.option("--from", "form", type=click.Choice([*IMPORTS]), default="potato", help="default: potato")
 def _import(live: LiveSet, file: Path, form: str) -> int:
     task = annotation.task_of(live.state.made, entry.labs())

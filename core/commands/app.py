@@ -21,9 +21,7 @@ from zlib import crc32
 import click
 
 from .. import entry, home, optional
-from ..labs.base.lab import Lab
-from ..labs.base.spec import Spec
-from ..package_data import ROOT
+from ..package_data import DATA, ROOT
 from ..runs import bundle
 from ..runs.driver import Driver
 from ..runs.engine import RunRequest, new_id
@@ -111,22 +109,7 @@ DEMO = "demo-"
 """What the names of these runs begin with."""
 
 
-STUDY = b"""
-[[part]]
-lab = "ask"
-spec = { dataset = "world", limit = 40, counterfactuals = 8 }
-grid = { model = ["control/steadfast", "control/fickle", "control/vague", "control/dial-0.5"] }
-
-[[part]]
-lab = "check"
-spec = { task = "sentiment", limit = 12 }
-grid = { model = ["control/honest-lexicon", "control/decoy-lexicon"] }
-
-[[part]]
-lab = "plant"
-spec = { task = "strategyqa", limit = 40, temperature = 0.0 }
-grid = { model = ["control/admits", "control/names-all", "control/echo"], cue = ["key", "crowd"] }
-"""
+STUDY = (DATA / "demo.toml").read_bytes()
 """The runs that the others are copies of: robots, which ask no model."""
 
 
@@ -171,16 +154,14 @@ def fill(folder: Path, trials: int) -> tuple[int, int]:
 
 
 async def _originals(folder: Path) -> list[_Made]:
-    driver = Driver(entry.labs(), entry.catalog().get, folder)
-    return [await _make(driver, run.lab, run.spec) for run in plan.parse("demo.toml", STUDY, entry.labs()).all]
-
-
-async def _make(driver: Driver, lab: Lab, spec: Spec) -> _Made:
-    going = RunRequest(lab, spec, new_id(lab.name))
-    await driver.execute_new(going)
-    lines = (driver.folder / f"{going.id}.jsonl").read_bytes().splitlines()
-    record = json.dumps(TRIAL).encode()
-    return _Made(going.id, lines, spec.seed, sum(b'"record":' + record in line for line in lines))
+    driver, record, made = Driver(entry.labs(), entry.catalog().get, folder), json.dumps(TRIAL).encode(), []
+    for run in plan.parse("demo.toml", STUDY, entry.labs()).all:
+        going = RunRequest(run.lab, run.spec, new_id(run.lab.name))
+        await driver.execute_new(going)
+        lines = (folder / f"{going.id}.jsonl").read_bytes().splitlines()
+        trials = sum(b'"record":' + record in line for line in lines)
+        made.append(_Made(going.id, lines, run.spec.seed, trials))
+    return made
 
 
 def _again(one: _Made, name: str, number: int) -> Iterator[bytes]:

@@ -45,13 +45,9 @@ def spec_of(lab: Lab, given: dict[str, Any], folder: Path) -> Spec:
     fields = {name: value for name, value in given.items() if value is not None and value != ()}
     spec = lab.spec.model_validate(lab.command.from_options(fields))
     settled: Spec = lab.choose_models(
-        spec, fields, entry.catalog().is_at_hand, lambda of, read: driver.records(of, read, folder, _sees)
+        spec, fields, entry.catalog().is_at_hand, lambda of, read: driver.records(of, read, folder, lambda run: True)
     )
     return settled
-
-
-def _sees(run: str) -> bool:
-    return True
 
 
 def _must_be_named(knob: Knob | None) -> bool:

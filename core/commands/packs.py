@@ -20,7 +20,7 @@ from ..studies import paper_tables, tables
 from ..studies.plan import Planned, Study, TableOf
 from ..studies.table_cells import Row
 from ..text.display import count_noun
-from .run_output import DONE, WRONG, json_option, new_file
+from .run_output import DONE, FILE, WRONG, json_option, new_file
 from .study import as_text
 
 # What people guessed about the trials of packs, in the same tables as a study's of what people say.
@@ -124,9 +124,7 @@ def _folders() -> tuple[Path, ...]:
 
 
 @click.command("game", help="Write the game as one HTML file that can be played anywhere, without a network.")
-@click.option(
-    "-o", "--output", "file", default="game.html", type=click.Path(path_type=Path, dir_okay=False), help="the file"
-)
+@click.option("-o", "--output", "file", default="game.html", type=FILE, help="the file")
 @click.option(
     "--pack", "name", default=standalone_html.FIRST, help="a pack that comes with the app, or your own NAME.json"
 )

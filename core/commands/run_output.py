@@ -33,7 +33,7 @@ from ..scene import steps
 from ..server import instance
 from ..store.index import index
 from ..store.store import Store, StoreBusyError, StoreError
-from ..transcript import Transcript, transcript
+from ..transcript import RecordReader, Transcript, transcript
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
 
@@ -43,6 +43,9 @@ DONE, WRONG, BAD_INPUT, UNREACHABLE, INTERRUPTED = 0, 1, 2, 3, 4
 NAMED = 10
 """Maximum number of broken rows of a data set that are printed; the journal has more."""
 
+
+FILE = click.Path(path_type=Path, dir_okay=False)
+"""The type of an option or argument that names a file."""
 
 journals_option = click.option(
     "--journals",
@@ -276,7 +279,7 @@ class _Printer:
                     print(f"  {event.message} {event.hint}".rstrip(), file=sys.stderr, flush=True)
                 self._complaint = event.message
             elif isinstance(event, Recorded) and event.record == "loaded":
-                held = Loaded.from_journal(event.data)
+                held = RecordReader().read(Loaded, event.data)
                 self._print((line, line) for line in ([held.summary(), *held.broken[:NAMED]] if held else []) if line)
             elif event.kind in ("recorded", "dropped"):
                 self._tell(event.case, ended=isinstance(event, Recorded) and event.record == "result")

@@ -43,7 +43,7 @@ from ..studies.table_cells import Row, pivot
 from ..text.display import count_noun
 from ..transcript import Transcript
 from . import run_output
-from .run_output import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, WRONG, journals_option, json_option
+from .run_output import BAD_INPUT, DONE, FILE, INTERRUPTED, UNREACHABLE, WRONG, journals_option, json_option
 
 if TYPE_CHECKING:
     from dask_jobqueue.slurm import SLURMCluster
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 # `study pause` and `study status`: pause a running study, and show its progress.
 
 
-study_argument = click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="STUDY.toml")
+study_argument = click.argument("file", type=FILE, metavar="STUDY.toml")
 """The study file, as the parameter `file`."""
 
 
@@ -156,7 +156,7 @@ def _kb(size: int) -> str:
 
 @click.command("report", help="Write a study's report as one HTML file that needs no network.")
 @study_argument
-@click.option("-o", "out", required=True, type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.html")
+@click.option("-o", "out", required=True, type=FILE, metavar="FILE.html")
 @journals_option
 def report(file: Path, out: Path, journals: Path) -> int:
     """Write the report and return the exit code."""
@@ -415,12 +415,7 @@ def _budget(study: Study) -> str:
 @click.option("--csv", "form", flag_value="csv", help="all cells, one per line, for a program")
 @click.option("--markdown", "form", flag_value="github", help="the tables in Markdown")
 @click.option("--latex", "form", flag_value="latex_booktabs", help="the tables in LaTeX; needs the package booktabs")
-@click.option(
-    "--picture",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE.html",
-    help="also plot measured figures against the true ones, where these are known",
-)
+@click.option("--picture", type=FILE, metavar="FILE.html", help="also plot measured figures against known true ones")
 def _table(file: Path, journals: Path, as_json: bool, form: str | None, picture: Path | None) -> int:
     labs = entry.labs()
     study = plan.read(file, labs)

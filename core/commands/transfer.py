@@ -30,7 +30,7 @@ from ..store.sql import QueryResult
 from ..store.store import QueryRefusedError
 from ..text.display import count_noun
 from ..transcript import Transcript, transcript
-from .run_output import BAD_INPUT, DONE, aligned, index_run, json_option, new_file, open_fresh_index, open_run
+from .run_output import BAD_INPUT, DONE, FILE, aligned, index_run, json_option, new_file, open_fresh_index, open_run
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -39,13 +39,7 @@ _WIDEST = 50
 """Maximum number of characters of a cell in a printed table."""
 
 
-_output = click.option(
-    "-o",
-    "file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="a .csv, .parquet or .jsonl file",
-)
+_output = click.option("-o", "file", type=FILE, metavar="FILE", help="a .csv, .parquet or .jsonl file")
 
 _WHERE = (
     """an SQL condition on the columns of items: "outcome like 'misled%' and model like 'local/%'". """
@@ -155,7 +149,7 @@ def _printable(text: str) -> str:
 
 
 @click.command("export", help="Write runs and their annotations into one file: all runs, or some.")
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.zip|FILE.eval")
+@click.argument("file", type=FILE, metavar="FILE.zip|FILE.eval")
 @click.option("--to", "tool", type=click.Choice(["inspect"]), help="write a log of this tool: a case is a sample")
 @click.option("--run", "runs", multiple=True, metavar="RUN", help="this run; can be given several times")
 @click.option("--where", help="""runs that match an SQL condition on the columns of runs: "model like 'local/%'" """)
@@ -273,7 +267,7 @@ def _import_answers(path: Path, tool: logs.Tool, as_json: bool) -> int:
 @click.argument("run", required=False, metavar="RUN")
 @click.option("--case", help="only this case of the run")
 @click.option("--where", help=f"cases of all runs with {_WHERE}")
-@click.option("-o", "--output", "file", required=True, type=click.Path(path_type=Path, dir_okay=False), help="the file")
+@click.option("-o", "--output", "file", required=True, type=FILE, help="the file")
 def _page(run: str | None, case: str | None, where: str | None, file: Path) -> int:
     if (run is None) == (where is None) or (case and not run):
         raise click.BadParameter("Name a run, or a run and one of its cases, or give a condition.")

@@ -15,9 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import count, islice
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
-
-from pydantic import Field
+from typing import Any, NamedTuple
 
 from .. import duckdb_worker, files, package_data, policy
 from ..home import home
@@ -57,30 +55,6 @@ INPUT: dict[str, str] = {task: about["input"] for task, about in _TASKS.items()}
 
 ANSWERS: dict[str, dict[str, str]] = {task: about["answers"] for task, about in _TASKS.items()}
 """The accepted words for answers, in lower case."""
-
-Columns = Annotated[
-    dict[str, str],
-    Field(
-        title="Columns",
-        description="for your own file: which column holds what, if it has another name; separate several columns of "
-        "choices by commas",
-        json_schema_extra={"option": "--column", "pairs": "WHAT=COLUMN"},
-        exclude_if=lambda columns: not columns,
-    ),
-]
-"""A field of a specification that maps each of `roles` to its column."""
-
-Keep = Annotated[
-    tuple[Annotated[str, Field(max_length=LONGEST_NAME)], ...],
-    Field(
-        title="Keep columns",
-        description="for your own file: other columns to keep with each case, to group and filter by; all of them "
-        "if none is named",
-        json_schema_extra={"option": "--keep"},
-        exclude_if=lambda names: not names,
-    ),
-]
-"""A field of a specification that names columns without a role. They never enter a prompt."""
 
 
 class SavedFile(NamedTuple):

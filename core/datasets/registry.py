@@ -18,20 +18,7 @@ from ..home import home
 from ..labs.base.spec import MOST_CASES, Spec
 from ..policy import NotAllowedError
 from . import loaders, own
-from .items import (
-    NOT_UTF8,
-    DatasetError,
-    Item,
-    LeftOut,
-    Loaded,
-    Read,
-    Split,
-    Task,
-    left_out_words,
-    loaded_record,
-    noted,
-)
-from .own import Columns, Keep
+from .items import NOT_UTF8, DatasetError, Item, LeftOut, Loaded, Read, Split, Task, left_out_words, loaded_record
 
 # The download addresses of each data set (`sources.toml`), and whether it is already here.
 
@@ -236,7 +223,7 @@ def _rows(dataset: Dataset, place: Path, split: Split | None) -> Read:
     with _reading:
         held = _held.pop(key, None)
         if held is None or any(files.stamp(path) != before for path, before in held.stamps.items()):
-            with noted({place: files.stamp(place)}) as stamps:
+            with loaders.noted({place: files.stamp(place)}) as stamps:
                 held = _Held(dataset.read(place, split), stamps)
         _held[key] = held
         while len(_held) > _MOST_HELD:
@@ -313,8 +300,12 @@ class OnData(Spec):
     shard: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=2)]] | None = Field(
         default=None, exclude_if=lambda shard: shard is None
     )
-    columns: Columns = Field(default_factory=dict)
-    keep: Keep = ()
+    columns: dict[str, str] = Field(default_factory=dict, exclude_if=lambda columns: not columns)
+    """The column of each of `own.roles`."""
+    keep: tuple[Annotated[str, Field(max_length=own.LONGEST_NAME)], ...] = Field(
+        default=(), exclude_if=lambda names: not names
+    )
+    """Columns without a role. They never enter a prompt."""
 
     @model_validator(mode="before")
     @classmethod

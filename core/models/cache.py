@@ -2,8 +2,6 @@
 given again by a model of their own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json
@@ -27,9 +25,6 @@ from .endpoint import Endpoint
 from .ids import GIVEN
 
 log = logging.getLogger(__name__)
-
-_FORM = 2
-"""The version of the table. A file of another version is started again: its answers can be asked for again."""
 
 _PATIENCE = 2.0
 """Seconds to wait for another process that writes."""
@@ -123,9 +118,6 @@ class ResponseCache:
             self._database.execute("pragma synchronous = normal")
             # Deleted data are overwritten with zeros.
             self._database.execute("pragma secure_delete = on")
-            if self._database.execute("pragma user_version").fetchone() != (_FORM,):
-                self._database.execute("drop table if exists answers")
-                self._database.execute(f"pragma user_version = {_FORM}")
             self._database.execute(
                 "create table if not exists answers "
                 "(key text primary key, answer text not null, content text not null, at real not null) strict"

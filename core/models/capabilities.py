@@ -2,14 +2,13 @@
 whether it writes JSON to a schema, gives log probabilities and calls tools, and how fast it is.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..events import CallError, Frozen, Message, Model, ModelAnswer, Request, Sampling, Served, Tool, ignore_text, now
 from ..home import write
@@ -26,17 +25,22 @@ MOST_KEPT = 500
 """How many models' results are stored; the oldest are removed first."""
 
 _SETTINGS = ("temperature", "top_p", "seed", "stop")
-_SCHEMA = {
-    "type": "object",
-    "properties": {"capital": {"type": "string"}, "is_coastal": {"type": "boolean"}},
-    "required": ["capital", "is_coastal"],
-    "additionalProperties": False,
-}
 _TOOL = Tool(
     name="look_up_height",
     description="Gives the height of a mountain in metres.",
     parameters={"type": "object", "properties": {"mountain": {"type": "string"}}, "required": ["mountain"]},
 )
+
+
+class _Country(BaseModel):
+    # What the call about JSON schemas asks for.
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    capital: str
+    is_coastal: bool
+
+
+_SCHEMA = _Country.model_json_schema()
 
 
 class Capabilities(Frozen):
@@ -148,16 +152,10 @@ def _holds(result: ModelAnswer | CallError, shows: Callable[[ModelAnswer], bool]
 def _fits_schema(answer: ModelAnswer) -> bool:
     if answer.sent and "response_format" not in answer.sent:
         return False
-    try:
-        found = json.loads(without_thinking(answer.text))
-    except ValueError:
-        return False
-    return (
-        isinstance(found, dict)
-        and found.keys() == {"capital", "is_coastal"}
-        and isinstance(found["capital"], str)
-        and isinstance(found["is_coastal"], bool)
-    )
+    with suppress(ValidationError):
+        _Country.model_validate_json(without_thinking(answer.text))
+        return True
+    return False
 
 
 def _thinks(answers: list[ModelAnswer]) -> Thinks:

@@ -102,24 +102,19 @@ class Catalog:
         """The model with that id. Raises ModelNotFoundError with the nearest ids, and ModelFileError for a file that is
         not a model.
         """
-        if model_id in self.controls:
-            return self.controls[model_id]
-        if model_id in self.functions:
-            return self.functions[model_id]
+        if (known := self.controls.get(model_id) or self.functions.get(model_id)) is not None:
+            return known
         if model_id == GIVEN:
             return GivenWords()
         kind, _, name = model_id.partition("/")
-        if not name or kind == "control":
+        # A replay is refused even if it is kept: the run may have been shared earlier.
+        if not name or kind == "control" or (kind == "replay" and not self.replays(name)):
             raise self._unknown(model_id)
         if kind in ("local", "replay"):
             kept = self._kept.get(model_id)
-            if kind == "replay" and not self.replays(name):
-                # The run may have been shared earlier.
-                raise self._unknown(model_id)
             if kept is None or kept.stamp != stamp(kept.path):
-                kept = self._kept[model_id] = (
-                    self._local(model_id, name) if kind == "local" else self._replay(model_id, name)
-                )
+                make = self._local if kind == "local" else self._replay
+                kept = self._kept[model_id] = make(model_id, name)
             return kept.model
         connection = self._connections.get(kind)
         if kind == "openai" and self._openai_fault is not None:

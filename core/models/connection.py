@@ -175,15 +175,11 @@ def list_models(config: EndpointConfig) -> list[str]:
 
 async def _list(config: EndpointConfig) -> list[str]:
     config = config.model_copy(update={"timeout": min(config.timeout, LISTING_TIMEOUT)})
-    client = open_client(config)
     try:
-        async with asyncio.timeout(config.timeout):
+        async with open_client(config) as client, asyncio.timeout(config.timeout):
             return await listed_names(client, config)
     except TimeoutError:
-        pass
-    finally:
-        await client.close()
-    raise error_mapping.timed_out(config, began=False)
+        raise error_mapping.timed_out(config, began=False) from None
 
 
 async def listed_names(client: openai.AsyncOpenAI, config: EndpointConfig) -> list[str]:

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 from urllib.parse import unquote
@@ -104,20 +104,14 @@ def download(model: HubModel, folder: Path, progress: Progress = lambda done, si
     hub's own cache on this machine is copied from there. Raises DownloadError, DiskFullError, and what `progress`
     raises.
     """
-    from huggingface_hub import hf_hub_url
+    from huggingface_hub import hf_hub_url, try_to_load_from_cache
 
-    folder.mkdir(parents=True, exist_ok=True)
-    target = folder / f"{model.name}.gguf"
+    url = hf_hub_url(model.repo, model.file, endpoint=hub())
+    wanted = DownloadRequest(model.title, url, "give its path on the Models page")
     part = folder / f"{model.name}.gguf.part"
-    wanted = DownloadRequest(
-        model.title, hf_hub_url(model.repo, model.file, endpoint=hub()), "give its path on the Models page"
-    )
     size, sha256 = model.size_bytes, model.sha256
-    # Only our list says what a file in the hub's cache should be.
-    cached = _in_cache(model.repo, model.file, size, sha256) if sha256 else None
-    if cached is not None:
-        _copy(wanted, size, cached, part, progress)
-    else:
+    folder.mkdir(parents=True, exist_ok=True)
+    if not _copied(wanted, try_to_load_from_cache(model.repo, model.file), size, sha256, part, progress):
         about = remote(wanted)
         size, sha256 = about.size if about.size is not None else size, sha256 or about.sha256
         fetch(wanted, size, part, progress)
@@ -125,57 +119,51 @@ def download(model: HubModel, folder: Path, progress: Progress = lambda done, si
     with part.open("rb") as file:
         if file.read(4) != b"GGUF":
             raise altered(wanted, part, "it is not a GGUF model")
-    os.replace(part, target)
-    return target
+    return part.replace(part.with_suffix(""))
 
 
 def download_folder(model: HubFolder, folder: Path, progress: Progress = lambda done, size: None) -> Path:
     """Download the files of `model` that are missing in `folder` or are not the right ones, and return the folder.
     Blocks, resumes and raises like `download`; `progress` is about all files together.
     """
-    from huggingface_hub import hf_hub_url
+    from huggingface_hub import hf_hub_url, try_to_load_from_cache
 
     files = package_data.weights_of(model.name)
     before, whole = 0, sum(file.size_bytes for file in files)
+
+    def advance(done: int, size: int) -> None:
+        progress(before + done, whole)
+
     for file in files:
         target, part = folder / file.name, folder / f"{file.name}.part"
-        target.parent.mkdir(parents=True, exist_ok=True)
         if package_data.digest(target) != file.sha256:
             url = hf_hub_url(model.repo, file.name, revision=model.revision, endpoint=hub())
             wanted = DownloadRequest(model.title, url, f"copy the model's files into {folder}")
-            advance = partial(_advance, progress, before, whole)
-            cached = _in_cache(model.repo, file.name, file.size_bytes, file.sha256, model.revision)
-            if cached is not None:
-                _copy(wanted, file.size_bytes, cached, part, advance)
-            else:
+            cached = try_to_load_from_cache(model.repo, file.name, revision=model.revision)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not _copied(wanted, cached, file.size_bytes, file.sha256, part, advance):
                 fetch(wanted, file.size_bytes, part, advance)
             check(wanted, part, file.size_bytes, file.sha256)
-            os.replace(part, target)
+            part.replace(target)
         before += file.size_bytes
     progress(whole, whole)
     return folder
 
 
-def _advance(progress: Progress, before: int, whole: int, done: int, size: int) -> None:
-    """Report the bytes of one of several files, of which earlier ones had `before`, and all together `whole`."""
-    progress(before + done, whole)
-
-
-def _in_cache(repo: str, file: str, size: int, sha256: str, revision: str | None = None) -> Path | None:
-    """The file in the hub's cache on this machine, if it has this size and digest."""
-    from huggingface_hub import try_to_load_from_cache
-
-    there = try_to_load_from_cache(repo, file, revision=revision)
-    if not isinstance(there, str) or Path(there).stat().st_size != size:
-        return None
-    return Path(there) if package_data.digest(Path(there)) == sha256 else None
-
-
-def _copy(wanted: DownloadRequest, size: int, cached: Path, part: Path, progress: Progress) -> None:
+def _copied(
+    wanted: DownloadRequest, cached: object, size: int, sha256: str | None, part: Path, progress: Progress
+) -> bool:
+    """Copy the file from the hub's cache on this machine to `part`; False if it is not at the path `cached` with this
+    size and digest. Without a digest of ours it is unknown what the file should be.
+    """
+    there = Path(cached) if isinstance(cached, str) else None
+    if there is None or there.stat().st_size != size or package_data.digest(there) != sha256:
+        return False
     _room_for(size, part.parent, wanted)
     progress(0, size)
-    shutil.copyfile(cached, part)
+    shutil.copyfile(there, part)
     progress(size, size)
+    return True
 
 
 def remote(wanted: DownloadRequest) -> Remote:

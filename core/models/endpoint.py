@@ -273,7 +273,7 @@ class Endpoint:
             return fault
         characters = sum(len(turn["content"] or "") for turn in turns)
         if self.connection.cut_prompt(self.model, characters, tokens := reply.usage.prompt_tokens):
-            return error_mapping.prompt_cut(config, characters, tokens or 0)
+            return failure("prompt_cut", name=config.name, characters=characters, tokens=tokens)
         self._learn(**self._seen(traits, reply))
         return ModelAnswer(
             text=reply.text,

@@ -127,11 +127,6 @@ def _to_wait(refused: CallError, wait: float | None) -> CallError:
     return refused
 
 
-def prompt_cut(config: EndpointConfig, characters: int, tokens: int) -> CallError:
-    """The failure for a prompt that the server cut to this number of `tokens`."""
-    return failure("prompt_cut", name=config.name, characters=characters, tokens=tokens)
-
-
 def filtered(config: EndpointConfig, words: str = "") -> CallError:
     """The failure for an answer that a content filter withheld; `words` are the server's own."""
     return failure("filtered", name=config.name, said=_quote(words, config))

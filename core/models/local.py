@@ -5,8 +5,6 @@ Measured with SmolLM2-135M, one thread of two cores, and four-shot prompts, in c
 in turn: 1.8 if the state of earlier prompts is kept in memory, 0.7 if not. Hence one slot, and a prompt cache.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import importlib.metadata

@@ -97,7 +97,9 @@ class Reply:
         self._kind = ""
         """"summary" or "hidden" thinking, if the server says so."""
 
-        self._reasoning_tokens: int | None = None
+        self.reasoning_tokens = 0
+        """Tokens of thinking, as the endpoint counted them; 0 if it did not."""
+
         self._own_stop = False
         self._unmarked = False
         """Whether a text that may contain thinking was cut before any mark showed which part of it is the answer."""
@@ -172,9 +174,9 @@ class Reply:
         text = "".join(self._thoughts).strip() or reply.split(raw).thinking or (raw.strip() if self._is_open else "")
         if text:
             is_summary = self._kind == "summary" or any(map(_SUMMARIZED.search, (self.served.model, model)))
-            return Thinking(kind="summary" if is_summary else "raw", text=text, tokens=self._reasoning_tokens)
-        if self._kind == "hidden" or self._reasoning_tokens:
-            return Thinking(kind="hidden", tokens=self._reasoning_tokens)
+            return Thinking(kind="summary" if is_summary else "raw", text=text, tokens=self.reasoning_tokens or None)
+        if self._kind == "hidden" or self.reasoning_tokens:
+            return Thinking(kind="hidden", tokens=self.reasoning_tokens or None)
         return None
 
     @property
@@ -184,7 +186,7 @@ class Reply:
             return "field"
         if self._is_open or reply.split("".join(self._raw)).thinking:
             return "inline"
-        return "hidden" if self._reasoning_tokens or self._kind == "hidden" else "no"
+        return "hidden" if self.reasoning_tokens or self._kind == "hidden" else "no"
 
     @property
     def _is_open(self) -> bool:
@@ -240,11 +242,6 @@ class Reply:
         """Whether the model thought in this reply, as far as it has come."""
         return self.thinks != "no"
 
-    @property
-    def reasoning_tokens(self) -> int:
-        """Tokens of thinking, as the endpoint counted them; 0 if it did not."""
-        return self._reasoning_tokens or 0
-
     def _count(self, part: dict[str, Any]) -> None:
         counted = part.get("usage")
         if not isinstance(counted, dict):
@@ -260,7 +257,7 @@ class Reply:
             reasoning = reasoning or total - prompt - completion
             completion = total - prompt
         self.usage = Usage(prompt_tokens=prompt, completion_tokens=completion)
-        self._reasoning_tokens = reasoning if reasoning else self._reasoning_tokens
+        self.reasoning_tokens = reasoning or self.reasoning_tokens
 
     def _take_logprobs(self, given: object) -> None:
         """Store log probabilities in the API's form; others are dropped without losing the answer."""

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from ..events import ModelAnswer, OnText, Request, ToolCall
+from ..events import CallError, ModelAnswer, OnText, Request, ToolCall
 from ..package_data import sibling_toml
-from .errors import RequestRefusedError
+from .errors import failure
 
 R = TypeVar("R", bound="Robot")
 
@@ -60,14 +60,11 @@ class Robot:
         """The robot's text, and the tools that it calls: none, unless a lab's robots use tools."""
         return text, ()
 
-    def refused(self, request: Request, lab: str, what: str = "") -> RequestRefusedError:
+    def refused(self, request: Request, lab: str, what: str = "") -> CallError:
         """The error that this robot does not play such a role: it is a robot of that `lab`, and `what` says what it
         does there.
         """
-        return RequestRefusedError(
-            f"{self.id} cannot play the role of {request.role or 'nobody'} here.",
-            f"It is a control of the {lab} lab{what}. Choose another model for this.",
-        )
+        return failure("not_its_role", robot=self.id, role=request.role or "nobody", lab=lab, what=what)
 
 
 def _describe(robot: Robot | type[Robot], kind: type[Robot], named: str) -> None:

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from .. import home, package_data
 from ..events import Frozen, Usage
-from .errors import EndpointSettingError, failure
+from .errors import failure
 from .ids import is_free
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -90,31 +90,23 @@ def _extras(value: Any) -> Any:
     """A table of names and values as sorted pairs, which can be hashed. Raises EndpointSettingError."""
     pairs = list(value.items() if isinstance(value, Mapping) else value)
     if len(pairs) > MOST_EXTRAS:
-        raise EndpointSettingError(
-            f"At most {MOST_EXTRAS} extra values can be sent.", "Leave out those that are not needed."
-        )
+        raise failure("many_extras", most=MOST_EXTRAS)
     plain = {
         str(name).strip(): one if isinstance(one, SecretStr) else SecretStr(str(one).strip()) for name, one in pairs
     }
     for name, one in plain.items():
         text = one.get_secret_value()
         if not _EXTRA_NAME.fullmatch(name):
-            raise EndpointSettingError(
-                "The name of an extra query or header cannot be used.", "Write NAME=VALUE or NAME: VALUE."
-            )
+            raise failure("bad_extra_name")
         if len(text) > LONGEST_EXTRA or not (text.isascii() and text.isprintable()):
-            raise EndpointSettingError(
-                f"The value of {name} cannot be sent.", f"Use at most {LONGEST_EXTRA} plain characters, on one line."
-            )
+            raise failure("bad_extra", name=name, most=LONGEST_EXTRA)
     return tuple(sorted(plain.items(), key=lambda pair: pair[0]))
 
 
 def _usable_headers(headers: Extras) -> Extras:
     for name, _ in headers:
         if name.lower().startswith(_OWN_HEADERS):
-            raise EndpointSettingError(
-                f"The header {name} is set by the app.", "Leave it out; a key goes into the key field."
-            )
+            raise failure("own_header", name=name)
     return headers
 
 
@@ -129,7 +121,7 @@ def parse_headers(text: str) -> dict[str, str]:
     """
     pairs = [line.partition(":") for line in text.splitlines() if line.strip()]
     if any(not colon for _, colon, _ in pairs):
-        raise EndpointSettingError("This is not a header.", "Write one header a line, as Name: value.")
+        raise failure("no_header")
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
@@ -280,9 +272,7 @@ def prices() -> dict[str, Price]:
         why = str(error)
         if isinstance(error, ValidationError):
             why = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors())
-        raise EndpointSettingError(
-            f"{own} cannot be read: {why}", "Compare it with the example in docs/models.md."
-        ) from None
+        raise failure("bad_prices", file=own, why=why) from None
     return {price.model: price for price in every}
 
 

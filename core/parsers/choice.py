@@ -356,8 +356,6 @@ def _first_option(text: str, of: _Options, named: re.Pattern[str]) -> Begins | N
     bare = of.by_name
     text = text[:_READ].lstrip()
     line, _, below = text.partition("\n")
-    if _bare(line) in bare:
-        return Begins(bare[_bare(line)], len(line))
     if of.counts and (number := RE.option_digit.match(line)):
         return _numbered_option(line, below, number, of)
     letter = RE.option_letter.match(line)
@@ -368,8 +366,6 @@ def _first_option(text: str, of: _Options, named: re.Pattern[str]) -> Begins | N
         return Begins(bare[found["v"]], found.end("v")) if found else None
     if not letter["v"].isascii():
         return None
-    if (name := _bare(line[letter.start("v") :])) in bare:  # "Answer: a book"
-        return Begins(bare[name], len(line))
     rest = re.split(r"\b(?:because|since|as|not|rather)\b", line[letter.end() :])[0]
     following = chr(ord(letter["v"].lower()) + 1)
     if re.search(rf"^\W{{0,4}}{following}[).]", below, re.MULTILINE | re.IGNORECASE) or re.search(

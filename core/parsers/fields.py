@@ -32,6 +32,9 @@ Answers = Annotated[
 Kind = Literal["text", "list"] | tuple[str, ...]
 """What a field contains: a text, a list of texts, or one of these words."""
 
+Schema = dict[str, Any] | None
+"""The JSON schema of an answer; None if it was requested in prose."""
+
 _FENCE = re.compile(r"\A```(?:json)?[ \t]*\n(.*?)\n[ \t]*```\Z", re.DOTALL | re.IGNORECASE)
 
 
@@ -45,12 +48,12 @@ def schema(**kinds: Kind) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def schema_for(answers: Answers, **kinds: Kind) -> dict[str, Any] | None:
+def schema_for(answers: Answers, **kinds: Kind) -> Schema:
     """Return the schema of an answer with these fields; None if answers are requested in prose."""
     return None if answers == "prose" else schema(**kinds)
 
 
-def with_schema(prompt: Prompt, wanted: dict[str, Any] | None) -> Prompt:
+def with_schema(prompt: Prompt, wanted: Schema) -> Prompt:
     """Return `prompt` with a request for a JSON object of the schema `wanted`, also as a sentence at its end; unchanged
     if `wanted` is None.
     """
@@ -174,9 +177,7 @@ REASON = "cut"
 """The reason in a `dropped` event for what depends on an answer that was cut; its detail is `ModelAnswer.cut_note`."""
 
 
-def readable(
-    answer: ModelAnswer, rules: Rules, json_schema: dict[str, Any] | None = None, lines: bool = False
-) -> str | None:
+def readable(answer: ModelAnswer, rules: Rules, json_schema: Schema = None, lines: bool = False) -> str | None:
     """Return the part of `answer` that the parser of `rules` may read; None if it was cut before any part was complete.
 
     The original parser ("paper") reads everything, as the authors' code did. The updated one reads a cut answer only as

@@ -161,14 +161,22 @@ _SHORT = 3
 
 
 class _Token(NamedTuple):
-    """A word in lower case, or None for a mask, and where it begins."""
+    """A word in lower case, or None for a mask; where it begins, and whether a mark or a line end is before it, other
+    than a comma.
+    """
 
     word: str | None
     at: int
+    is_apart: bool
 
 
 def _tokens(text: str) -> list[_Token]:
-    return [_Token(None if one["mask"] else one[0].casefold(), one.start()) for one in RE.token.finditer(text)]
+    tokens, end = [], 0
+    for one in RE.token.finditer(text):
+        is_apart = not end or text[end : one.start()].strip(" ,;") != ""
+        tokens.append(_Token(None if one["mask"] else one[0].casefold(), one.start(), is_apart))
+        end = one.end()
+    return tokens
 
 
 class _Original:
@@ -192,9 +200,10 @@ class _Original:
         return 2 * self.shared(tokens) / (len(tokens) + len(self.words))
 
     def is_in(self, tokens: Sequence[_Token]) -> bool:
-        """Whether the tokens are the original itself, possibly after a label."""
+        """Whether the tokens are the original itself, possibly after a label ("It is not true that" is none)."""
         behind = len(tokens) - len(self.words)
-        return 0 <= behind <= _LABEL and [token.word for token in tokens[behind:]] == self.words
+        is_label = 0 <= behind <= _LABEL and (not self.words or tokens[behind].is_apart)
+        return is_label and [token.word for token in tokens[behind:]] == self.words
 
     def share(self, tokens: Sequence[_Token]) -> float:
         """Return the share of the tokens that come from the original."""
@@ -235,6 +244,8 @@ def _stretch(lines: Sequence[str], filled: Mapping[int, list[_Token]], original:
     for start, end in _stretches(filled, original):
         tokens = [token for at in filled if start <= at <= end for token in filled[at]]
         more = max(sum(start <= at <= end for at in filled) - original.lines, 0)
+        if all(token.word for token in tokens) and original.shared(tokens) == len(original.words):
+            more = 0  # the original itself, with something put in, on lines of its own
         value = LEAST if original.is_in(tokens) else original.likeness(tokens) - _PER_LINE * more
         found.append((value, start, end))
     best = max(found, key=lambda one: (one[0], one[1]), default=(0.0, 0, 0))
@@ -242,7 +253,6 @@ def _stretch(lines: Sequence[str], filled: Mapping[int, list[_Token]], original:
         return None
     # Prefer a later version that is nearly as similar and shares no line with the best one.
     later = [one for one in found if one[1] > best[2] and one[0] >= max(0.75 * best[0], LEAST)]
-    later = [one for one in later if not begins_remarks(lines[one[1]].strip())]
     _, start, end = max(later, default=best)
     return start, end
 
@@ -314,7 +324,8 @@ def _between_remarks(text: str, start: int, original: _Original, ends: list[int]
     """Leave out the first sentence if it announces the edit, and the last ones if they are remarks on it."""
     breaks = [one.end() for one in RE.edit_sentence_end.finditer(text, start)][: _MOST_PLACES * 4]
     opening = text[start : breaks[0]] if breaks else ""
-    if opening and RE.presents.match(opening) and original.share(_tokens(opening)) < 0.5:
+    talks = RE.presents.match(opening) or RE.about_edits.search(opening)
+    if opening and talks and original.share(_tokens(opening)) < 0.5:
         start = breaks[0]
     for at in reversed(breaks):
         remark = text[at:].strip()
@@ -370,8 +381,6 @@ def without_marks(text: str, original: str) -> str:
         text = RE.edit_marked.sub(
             lambda mark: mark[0] if (mark[1] or mark[3])[0] in original else mark[2] or mark[4], text
         )
-    if ">" not in original:
-        text = re.sub(r"^[ \t]*>[ \t]?", "", text, flags=re.MULTILINE)
     return text
 
 
@@ -395,6 +404,8 @@ def paragraph(text: str, original: str = "") -> str | None:
     if finals := list(RE.final_edit.finditer(text)):
         text = text[finals[-1].end() :]
     if original:
+        if not (RE.marked_old.search(original) or RE.marked_new.search(original)):
+            text = RE.marked_new.sub(r"**\g<a>**", RE.marked_old.sub(r"~~\g<a>~~", text))
         if edit := aligned_with_marks(text, original):
             return _clean(without_marks(edit, original), original)
         text = without_marks(text, original)
@@ -428,8 +439,7 @@ def paragraph(text: str, original: str = "") -> str | None:
     if original and _is_list(rest if edit is None else edit) and not _is_list(original):
         return None
     if edit is not None:
-        # A remaining arrow is between an old wording and a new one, and it is unknown where these begin and end.
-        return None if RE.arrow.search(edit) and not RE.arrow.search(original) else _clean(edit, original)
+        return None if RE.unclear.search(edit) and not RE.unclear.search(original) else _clean(edit, original)
     if original and rest == text:
         return None
     found = _tabled(text.splitlines()) or _html(text) or without_remarks(rest)

@@ -155,9 +155,6 @@ def _lines(text: str) -> list[str]:
             continue
         line = RE.item_mark.sub(lambda mark: mark["indent"] + ("- " if mark["mark"] else ""), line)
         line = RE.category_dash.sub(r"\1: ", line)
-        if re.match(r"[ \t]*[•·]", line):
-            lines += ["• " + part for part in re.split(r"[ \t]*[•·][ \t]+", line)[1:]]
-            continue
         lines.append(line)
     # The line below the heading of a table, which may have no outer lines.
     if any("|" in line and "--" in line and not set(line) - set("-:| \t") for line in lines):
@@ -322,8 +319,6 @@ def _running(text: str) -> list[str]:
             return _split(words[0]) if len(words) == 1 and marks is RE.list_bold else words
     words = []
     for line in text.splitlines():
-        if RE.only_marks.fullmatch(line.strip()):
-            continue
         colons = [match.end() for match in RE.colon.finditer(line)]
         colon, after = bool(colons), line[colons[-1] :] if colons else ""
         said = after if colon else line
@@ -342,7 +337,6 @@ def _running(text: str) -> list[str]:
                 True,
                 re.sub(r"[,.]? ?\b(?:because|since|as they|which)\b.*|[.!]\W*$", "", said[chosen.end() :]),
             )
-            said = re.sub(r"(?<=\w),? and ", ", ", said)
         said, are_words = RE.are_words.subn("", said)
         said = re.sub(r",? and ", ", ", said) if are_words or (are and not colon) else said
         dashed = re.split(r" (?:[-–—·•>→]|[-=]>) ", said.strip())
@@ -366,8 +360,7 @@ def _partly_quoted(text: str) -> list[str]:
         _, colon, after = line.partition(":")
         said = after if colon and after.strip() else line
         quoted = _marked(RE.list_quoted, said)
-        parts = [part.strip(" .,") for part in RE.between.split(RE.list_quoted.sub("\0", said))]
-        parts = [re.sub(r"^(?:and|or|&)\s+", "", part) for part in parts if part]
+        parts = [part for one in RE.between.split(RE.list_quoted.sub("\0", said)) if (part := one.strip(" .,"))]
         plain = [part for part in parts if "\0" not in part]
         short = all(len(part.split()) <= _SHORT for part in plain)
         if plain and quoted and short and parts.count("\0") == len(quoted):
@@ -419,7 +412,7 @@ def _tidy(words: Iterable[str]) -> list[str] | None:
             " *_`\"“”„«»「」'‘’"
         )
         if not RE.emoticon.fullmatch(word):
-            word = word.strip(" *_`\"“”„«»「」'‘’.,;:")
+            word = word.strip(" *_`\"“”„«»「」'‘’.,;:。，；：")
         if RE.emoticon.fullmatch(word) or _is_word(word) or (word.lower() == "nothing" and len(words) > 1):
             tidy.setdefault(word.casefold(), word)
     return list(tidy.values()) or None

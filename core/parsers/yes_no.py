@@ -134,7 +134,6 @@ def simulated(words: str, first: First, markers: Sequence[re.Pattern[str]]) -> l
     refuses.
     """
     unknown = [] if declines(words) else list(not_guessed(words))
-    unknown = [hedge for hedge in unknown if not of_truth(words, hedge.at, hedge.at) or RE.either.search(words)]
     guesses = list(statements_in(words, first, markers, doubts=False, passes=of_truth))
     if any(hedge.weight > LOOSE for hedge in unknown):
         guesses = [guess for guess in guesses if not RE.might.search(words, max(0, guess.at - 20), guess.at)]

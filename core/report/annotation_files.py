@@ -14,16 +14,7 @@ from typing import NamedTuple
 
 from ..events import now
 from ..labs.base.declared import AnnotationTask
-from ..runs.annotation_sets import (
-    AnnotationError,
-    AnnotationState,
-    Annotator,
-    LiveSet,
-    PageAnswered,
-    PagesAssigned,
-    PersonEntered,
-    Status,
-)
+from ..runs.annotation_sets import AnnotationError, AnnotationState, Annotator, LiveSet, Status
 from ..studies.annotation import ShownPage
 from ..text.display import harmless
 
@@ -44,12 +35,9 @@ _OURS: dict[str, Status] = {
     "REJECTED": "rejected",
     "TIMED-OUT": "timed out",
 }
-"""Our word for each status of a submission; others change nothing."""
+"""Our word for each status of a submission; others change nothing. Of two with one word, the last is exported."""
 
-_THEIRS: dict[Status | None, str] = {
-    **{"completed": "AWAITING REVIEW", "returned": "RETURNED", "rejected": "REJECTED", "timed out": "TIMED-OUT"},
-    None: "ACTIVE",
-}
+_THEIRS: dict[Status | None, str] = {**{ours: theirs for theirs, ours in _OURS.items()}, None: "ACTIVE"}
 
 Rows = list[dict[str, str]]
 
@@ -206,18 +194,13 @@ def take_potato(live: LiveSet, task: AnnotationTask, rows: Rows) -> Taken:
             of_page[row["user"], page].setdefault(int(place), chosen[0])
     taken = 0
     for (user, page), words in of_page.items():
-        id, places = live.person(f"import {user}"), len(state.pages[page].places)
-        known = live.state.people.get(id)
-        if known is not None and page in known.answers:
-            left_out["it was taken in before"] += len(words)
-        elif len(words) < places:
+        places = range(1, len(state.pages[page].places) + 1)
+        if len(words) < len(places):
             left_out["not all questions of its page are answered"] += len(words)
+        elif live.take_page(user, page, tuple(words[place] for place in places)):
+            taken += len(words)
         else:
-            if known is None:
-                live.keep(id, PersonEntered(participant=user))
-            live.keep(id, PagesAssigned(pages=(page,)))
-            live.keep(id, PageAnswered(page=page, words=tuple(words[place] for place in range(1, places + 1))))
-            taken += places
+            left_out["it was taken in before"] += len(words)
     return Taken(taken, left_out)
 
 

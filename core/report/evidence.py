@@ -259,6 +259,10 @@ Opened = Mapping[str, str] | None
 """
 
 
+_OPEN = ("lab", "run", "case", "title", "question", "method", "status", "one", "words", "parts", "by_person")
+"""The fields of a scene that do not depend on what has been predicted."""
+
+
 def sealed(scene: Scene, opened: Collection[str]) -> Scene:
     """The parts of a scene that people may see who have predicted the cards `opened`: these cards whole, of the others
     the question, and of the rest what an audience knows before the first card. The whole scene once it has ended and
@@ -268,24 +272,14 @@ def sealed(scene: Scene, opened: Collection[str]) -> Scene:
         return scene
     claim = scene.claim
     shown = Scene(
-        lab=scene.lab,
-        run=scene.run,
-        case=scene.case,
-        title=scene.title,
-        question=scene.question,
+        **{name: value for name, value in scene if name in _OPEN},
         # The model's name is part of the end.
         who=Who(shown=scene.who.shown, is_robot=scene.who.is_robot),
-        method=scene.method,
-        status=scene.status,
-        one=scene.one,
-        words=scene.words,
-        parts=scene.parts,
         claim=claim and Claim(answer=claim.answer, parts=claim.parts, domain=claim.domain, code=claim.code),
         cards=tuple(card if card.id in opened else _closed(card) for card in scene.cards),
         panels=tuple(_before(scene)),
         plot=scene.plot and _covered(scene.plot),
         is_sealed=True,
-        by_person=scene.by_person,
     )
     return shown.model_copy(update={"screens": screens(shown)})
 

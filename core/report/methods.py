@@ -14,7 +14,7 @@ from ..datasets.own import without_folder
 from ..events import Sampling, Served, Started
 from ..labs.base.declared import Metric
 from ..labs.base.lab import Lab
-from ..models.ids import is_control
+from ..models.ids import CONTROL
 from ..paper_figures import source
 from ..runs.engine import app_version
 from ..runs.library import IMPORTED
@@ -26,7 +26,7 @@ from ..store.store import Store
 from ..text import templates
 from ..text.display import count_noun
 from ..text.templates import PREFIX
-from ..transcript import Difference, differences, name_of
+from ..transcript import Difference, RecordReader, differences, name_of
 from . import run_scene
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _data_sets(ask: Any) -> Iterator[str]:
         """
     )
     for data, seed, items in rows:
-        if (loaded := Loaded.from_journal(json.loads(data))) is not None:
+        if (loaded := RecordReader().read(Loaded, json.loads(data))) is not None:
             content = without_folder(loaded.dataset), loaded.digest
             held.setdefault(content, []).append(loaded)
             sampled.setdefault(content, {}).setdefault(seed, set()).update(items or ())
@@ -338,13 +338,9 @@ def _limits(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
     yield from _imported(ask)
     if len({seed for _, _, seed, *_ in began}) == 1:
         yield "Everything was sampled with one seed, so it is not known how much other samples would differ."
-    robots = [
-        model
-        for (model,) in ask("select distinct model from roles where run = any(?) order by all")
-        if is_control(model)
-    ]
+    robots = ask("select distinct model from roles where run = any(?) and starts_with(model, ?) order by all", CONTROL)
     if robots:
-        yield f"These are robots with known behaviour, not language models: {_listed(robots)}."
+        yield f"These are robots with known behaviour, not language models: {_listed(model for (model,) in robots)}."
     if again := sum(bool(reread) for *_, reread in began):
         yield f"{count_noun(again, 'run')} read older answers again, and asked no model."
 

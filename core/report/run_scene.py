@@ -219,14 +219,13 @@ def in_run(scene: Scene, lab: Lab, run: Transcript, outcome: str) -> Scene:
 
 def _tile(lab: Lab, run: Transcript, case: str, one: CaseProgress, active: bool) -> Tile:
     result = one.result or {}
-    outcome = str(result.get("outcome_repaired") or "waiting")
-    mark: Mark = lab.mark(outcome, run)
+    mark: Mark = lab.mark(one.outcome, run)
     return Tile(
         case=case,
         number=one.number,
         title=one.title,
         mark="stopped" if mark == "waiting" and not active else mark,
-        outcome=outcome,
+        outcome=one.outcome,
         sentence=from_emphasis(str(result.get("verdict") or "")),
     )
 
@@ -237,7 +236,7 @@ def _ledger(lab: Lab, tiles: tuple[Tile, ...]) -> Iterator[Tally]:
     """
     marks = {tile.outcome: tile.mark for tile in tiles}
     for outcome, n in Counter(tile.outcome for tile in tiles).most_common():
-        words = "not reached" if marks[outcome] == "stopped" else lab.words.get(outcome, outcome)
+        words = "not reached" if marks[outcome] == "stopped" else lab.report.words.get(outcome, outcome)
         yield Tally(n=n, words=words, mark=marks[outcome], reason=lab.run_summary.reasons.get(outcome, ""))
 
 

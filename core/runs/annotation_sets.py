@@ -346,10 +346,17 @@ class LiveSet:
             if self.state.people[id].status != status:
                 self._write(PersonEnded(status=status), id)
 
-    def keep(self, id: str, record: Frozen) -> None:
-        """Write a record about a person. For imports."""
+    def take_page(self, who: str, page: str, words: tuple[str, ...]) -> bool:
+        """Keep what a participant answered to a page in another tool; False if their answers to it are known."""
+        id = self.person(f"import {who}")
         with self._lock:
-            self._write(record, id)
+            known = self.state.people.get(id)
+            if known is not None and page in known.answers:
+                return False
+            begun = () if known else (PersonEntered(participant=who),)
+            for record in (*begun, PagesAssigned(pages=(page,)), PageAnswered(page=page, words=words)):
+                self._write(record, id)
+            return True
 
     def _write(self, record: Frozen, by: str) -> None:
         """Append a record. Raises JournalInUseError if another process keeps writing, and JournalFullError."""

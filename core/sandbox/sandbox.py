@@ -46,6 +46,9 @@ _PRELUDE = "import math\nimport random\nimport re\nimport string\n"
 _NUMBERS = "import numpy\nimport numpy as np\n"
 """Imports that models forget."""
 
+_AS_SCRIPT = re.compile(r"^if[ \t]*\(?[ \t]*__name__[ \t]*==[ \t]*([\"'])__main__\1[ \t]*\)?[ \t]*:", re.MULTILINE)
+"""Begins a part that is not run when a program is imported: examples, questions to a user."""
+
 TIMED_OUT = "TimeoutError: time limit exceeded"
 
 COMMAND = [sys.executable, "-m", process.__name__]
@@ -76,12 +79,15 @@ def tested_function(code: str, rules: Rules) -> str | None:
 
     The original parser takes the text between the last "def " anywhere, even in a comment or an inner function, and the
     next parenthesis (docs/measuring.md §4.6, mse_indicator.py:40-46): None if that is not a name. The updated parser
-    takes the last function at top level, or the last lambda that is given a name there.
+    takes the last function at top level, or the last lambda that is given a name there; one without parameters, such as
+    `main()`, only if there is no other.
     """
     if rules == "paper":
         name = code.rsplit("def ", 1)[-1].split("(", 1)[0].strip()
         return name if name.isidentifier() and not keyword.iskeyword(name) else None
-    names = re.findall(r"^(?:def[ \t]+(?=\w+[ \t]*\()|(?=\w+[ \t]*=[ \t]*lambda\b))(\w+)", code, re.MULTILINE)
+    defined = r"^(?:def[ \t]+(?=\w+[ \t]*\()|(?=\w+[ \t]*=[ \t]*lambda\b))(\w+)[ \t]*(\([ \t]*\))?"
+    found: list[tuple[str, str]] = re.findall(defined, code, re.MULTILINE)
+    names = [name for name, bare in found if not bare] or [name for name, _ in found]
     return names[-1] if names else None
 
 
@@ -98,9 +104,9 @@ def evaluate(
     RuntimeError if the sandbox itself cannot be started.
 
     `seconds` limits all of it, `memory` (bytes) the worker's heap. The updated rules import numpy and a few modules
-    before the code and accept a list of one element for that element; if the inputs together run out of time or memory
-    and are few, they are tried one by one. The program's random numbers are determined by `seed`, so that a score can
-    be repeated.
+    before the code, leave out what is run only as a script, and accept a list of one element for that element; if the
+    inputs together run out of time or memory and are few, they are tried one by one. The program's random numbers are
+    determined by `seed`, so that a score can be repeated.
     """
     start = time.monotonic()
     name = tested_function(code, rules) if len(code) <= LONGEST_CODE else None
@@ -115,7 +121,7 @@ def evaluate(
         return _failed(why, inputs, None, start)
     whole = code
     if rules == "repaired":
-        whole = _PRELUDE + (_NUMBERS if names_numbers(code) else "") + code
+        whole = _PRELUDE + (_NUMBERS if names_numbers(code) else "") + _AS_SCRIPT.sub("if False:", code)
     program = {"code": whole, "name": name, "memory": memory, "calls": CALLS, "lists": rules == "repaired"}
     with _turns.acquire():
         end = time.monotonic() + seconds + GRACE

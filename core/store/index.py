@@ -20,11 +20,10 @@ from ..events import Answered, Event, Failed, Recorded
 from . import index_workers
 from .event_rows import BEGUN, RESULT, Row, Rows, new_run, refresh
 from .index_workers import ReadJournals
-from .store import Store
+from .store import Store, insert
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from duckdb import DuckDBPyConnection
 
 
 log = logging.getLogger(__name__)
@@ -53,7 +52,7 @@ def index(store: Store, journals: Path, recordings: bool = False) -> list[str]:
 
 def rebuild(store: Store, journals: Path) -> list[str]:
     """Delete all rows and index the folder's journals from their beginning. Returns the runs."""
-    with store.writer:
+    with store.writer.lock:
         store.clear()
         return index(store, journals)
 
@@ -112,9 +111,9 @@ class Index:
         last line is left until it is complete; a line that holds no event is noted in `faults` and skipped; a journal
         that shrank, moved, or begins differently is read again from its start.
         """
-        with self.store.writer as writer:
+        with self.store.writer.lock:
             self._stopping.clear()
-            if self._writes != writer.writes:
+            if self._writes != self.store.writer.writes:
                 self._learn()
             try:
                 news, there = self._scan()
@@ -126,7 +125,7 @@ class Index:
             changed = self._take_up(news, gone) if news or gone else set()
             if self.store.stale:
                 self.store.rewrite()
-            self._writes = writer.writes
+            self._writes = self.store.writer.writes
         return sorted(changed)
 
     @property
@@ -142,7 +141,7 @@ class Index:
 
     def resume(self) -> None:
         """Let the next `update` read the postponed journals too."""
-        with self.store.writer:
+        with self.store.writer.lock:
             for name in self._postponed:
                 self._still.pop(name, None)
             self._postponed = {}
@@ -362,19 +361,14 @@ class _Batch:
         with self.store.write() as cursor:
             for run in self.rows.resumed:
                 cursor.execute("delete from drops where run = ? and reason = 'error'", [run])
+            how = "insert" if self._all_new else "insert or replace"
             for table, rows in tables.items():
-                self._insert(cursor, table, rows)
-            self._insert(cursor, "runs", runs, _COUNTED)
+                insert(cursor, rows, f'{how} into "{table}" by name from incoming')
+            insert(cursor, runs, f"{how} into runs by name {_COUNTED}")
             refresh(cursor, self.store.labs, names)
         written = runs.select(_Seen._fields).to_pylist()
         self.seen.update({name: _Seen(**seen) for name, seen in zip(names, written, strict=True)})
         self._begin()
-
-    def _insert(self, cursor: DuckDBPyConnection, table: str, rows: pa.Table, select: str = "from incoming") -> None:
-        cursor.register("incoming", rows)
-        how = "insert" if self._all_new else "insert or replace"
-        cursor.execute(f'{how} into "{table}" by name {select}')
-        cursor.unregister("incoming")
 
     def _recall(self, run: str, events: list[Event]) -> None:
         """Load the rows of calls and cases that were begun in lines indexed earlier and are completed now."""

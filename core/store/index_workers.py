@@ -13,8 +13,8 @@ import os
 import pickle
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from itertools import zip_longest
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from .. import policy
@@ -61,20 +61,20 @@ def read_all(store: Store, journals: Sequence[tuple[str, str, int]], recordings:
     """Read new journals (run, path, bytes) in worker processes, which end with this iterator. If a worker ends early,
     its remaining journals are not among the results.
     """
-    shares: list[list[tuple[str, str]]] = [[] for _ in range(WORKERS)]
-    sizes = [0] * WORKERS
-    for run, path, size in journals:
-        least = sizes.index(min(sizes))
-        shares[least].append((run, path))
-        sizes[least] += size
+    by_size = sorted(journals, key=lambda one: one[2])
+    shares = [[one[:2] for one in by_size[number::WORKERS]] for number in range(WORKERS)]
     workers: list[subprocess.Popen[bytes]] = []
     try:
         for _ in shares:
             workers.append(_start())
         tasks = [(store.tables, store.records, recordings, share) for share in shares]
         # In turns: while the batch of one worker is inserted, the others make their next ones.
-        for turn in zip_longest(*map(_batches, workers, tasks)):
-            yield from filter(None, turn)
+        reading = deque(map(_batches, workers, tasks))
+        while reading:
+            batches = reading.popleft()
+            if (batch := next(batches, None)) is not None:
+                reading.append(batches)
+                yield batch
     except OSError as error:
         log.warning("no process could be started to read journals: %s", error)
     finally:

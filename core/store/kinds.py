@@ -21,7 +21,7 @@ from ..text.compare import content_words
 from . import vectors
 from .filters import KIND
 from .listing import Selection
-from .store import Store
+from .store import Store, insert
 
 if TYPE_CHECKING:
     import numpy as np
@@ -172,10 +172,8 @@ def _keep(selected: Selection, clustering: str, rows: Sequence[tuple[str, str, s
     incoming = pa.table({name: [row[at] for row in rows] for at, name in enumerate(names)})
     at = now().replace(tzinfo=None)
     with selected.store.write() as cursor:
-        cursor.register("incoming", incoming)
         made = "select $clustering as clustering, *, '' as title, '' as model, $at::timestamp as \"at\" from incoming"
-        cursor.execute(f"insert into kinds by name {made}", {"clustering": clustering, "at": at})
-        cursor.unregister("incoming")
+        insert(cursor, incoming, f"insert into kinds by name {made}", {"clustering": clustering, "at": at})
         newest = 'select clustering from kinds group by clustering order by max("at") desc limit $kept'
         cursor.execute(f"delete from kinds where clustering not in ({newest})", {"kept": KEPT})  # noqa: S608  our own names
 

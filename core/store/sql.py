@@ -228,8 +228,8 @@ def _kind(error: str) -> str:
 def copied(store: Store) -> Path:
     """The path of an up-to-date, read-only copy of the store. Raises QueryRefusedError if it cannot be made."""
     path = store.snapshot_path
-    with _copying, store.writer as writer:
-        if _copies.get(path) == writer.writes and path.exists():
+    with _copying, store.writer.lock:
+        if _copies.get(path) == store.writer.writes and path.exists():
             return path
         with store.cursor() as cursor:
             cursor.execute("checkpoint")
@@ -242,7 +242,7 @@ def copied(store: Store) -> Path:
             raise QueryRefusedError(f"A query reads a copy of the store, which could not be made ({error}).") from None
         if path not in _copies:
             atexit.register(path.unlink, missing_ok=True)
-        _copies[path] = writer.writes
+        _copies[path] = store.writer.writes
     return path
 
 

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -102,19 +103,12 @@ class QueryRefusedError(StoreError):
     """SQL that is wrong, that would write, or that takes too long."""
 
 
+@dataclass
 class Writer:
-    """The right to write a file, one thread at a time; a context manager. `writes` counts the writes."""
+    """The right to write a file: `lock`, for one thread at a time. `writes` counts the writes."""
 
-    def __init__(self) -> None:
-        self.writes = 0
-        self._lock = threading.RLock()
-
-    def __enter__(self) -> Writer:
-        self._lock.acquire()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._lock.release()
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    writes: int = 0
 
 
 _writers: dict[Path, Writer] = {}
@@ -137,7 +131,7 @@ class Store:
         """The tables of record types, by the types' names in journals."""
         with _writers_lock:
             self.writer = _writers.setdefault(self.path, Writer())
-        with self.writer:
+        with self.writer.lock:
             self._connection, self.tables, self.stale = _open(self.path, schema.wanted_tables(labs))
             self.writer.writes += 1
         self._reading = threading.Condition()
@@ -186,7 +180,7 @@ class Store:
         """
         import duckdb
 
-        with self.writer, self.cursor() as cursor:
+        with self.writer.lock, self.cursor() as cursor:
             cursor.execute("begin")
             try:
                 yield cursor
@@ -227,7 +221,7 @@ class Store:
         import duckdb
 
         fresh = self.path.with_suffix(".new")
-        with self.writer:
+        with self.writer.lock:
             try:
                 with self.frugal(CACHE):
                     self._copy(fresh, SMALL)
@@ -258,9 +252,7 @@ class Store:
         with closing(connection), self.cursor() as cursor:
             for table in self.indexed:
                 rows = cursor.sql(f'from "{table}"').to_arrow_reader(_ROWS)
-                connection.register("incoming", rows)
-                connection.execute(f'insert into "{table}" by name from incoming')
-                connection.unregister("incoming")
+                insert(connection, rows, f'insert into "{table}" by name from incoming')
             _copy_vectors(cursor, connection)
 
     def shrink(self) -> None:
@@ -420,19 +412,26 @@ def used(sql: str, params: Params) -> list[object] | dict[str, object]:
     return {name: value for name, value in params.items() if name in named}
 
 
+def insert(cursor: DuckDBPyConnection, incoming: Any, sql: str, params: Params = ()) -> None:
+    """Execute an insertion from a table of Arrow, or a reader of its rows, which the SQL calls `incoming`."""
+    cursor.register("incoming", incoming)
+    cursor.execute(sql, params)
+    cursor.unregister("incoming")
+
+
 def _copy_vectors(old: DuckDBPyConnection, new: DuckDBPyConnection) -> None:
     """Copy the vectors of texts that rows still have. Their table has no run, since texts are shared."""
-    new.register("incoming", old.sql("from vectors").to_arrow_reader(_ROWS))
-    new.execute(
+    insert(
+        new,
+        old.sql("from vectors").to_arrow_reader(_ROWS),
         f"""
         insert into vectors by name select * from incoming where digest in (
             select sha256(left(text, {LONGEST_ENCODED})) from (
                 select title as text from items union select about from items union select explanation from cases
             ) where text is not null
         )
-        """  # noqa: S608  our own number
+        """,  # noqa: S608  our own number
     )
-    new.unregister("incoming")
 
 
 def _open(

@@ -12,7 +12,7 @@ from ..errors import ExplainError
 from ..text import embed
 from .listing import Selection
 from .store import LONGEST_ENCODED as LONGEST
-from .store import Store
+from .store import Store, insert
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,9 +89,7 @@ def keep(store: Store, encoder: str, named: Sequence[str], vectors: NDArray[Any]
     rows = {"encoder": [encoder] * len(named), "digest": [_digest(text) for text in named]}
     incoming = pa.table({**rows, "vector": pa.ListArray.from_arrays(ends, flat)})
     with store.write() as cursor:
-        cursor.register("incoming", incoming)
-        cursor.execute("insert or replace into vectors by name select * from incoming")
-        cursor.unregister("incoming")
+        insert(cursor, incoming, "insert or replace into vectors by name select * from incoming")
 
 
 class VectorMaker:

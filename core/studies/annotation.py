@@ -16,15 +16,7 @@ from ..events import now
 from ..labs.base.declared import AnnotationQuestion, AnnotationTask
 from ..labs.base.lab import Lab
 from ..runs import annotation_sets
-from ..runs.annotation_sets import (
-    MOST_PAGES,
-    AnnotationError,
-    AnnotationPage,
-    AnnotationPlace,
-    LiveSet,
-    PersonTested,
-    SetMade,
-)
+from ..runs.annotation_sets import MOST_PAGES, AnnotationError, AnnotationPage, AnnotationPlace, LiveSet, SetMade
 from ..text.stable_random import unit_number
 from ..transcript import Transcript, transcript
 from .plan import Study
@@ -202,8 +194,7 @@ def _passes(live: LiveSet, task: AnnotationTask, person: str, kind: str) -> bool
     if not test:
         return True
     guesses = {one.id: _choice(kind, f"{person}|test|{one.id}", task.options, one.right) for one in test}
-    taken: PersonTested = live.take_test(person, guesses, {one.id: one.right for one in test}, task.needed())
-    return taken.passed
+    return live.take_test(person, guesses, {one.id: one.right for one in test}, task.needed()).passed
 
 
 def _choice(kind: str, about: str, options: Mapping[str, str], careful: str) -> str:

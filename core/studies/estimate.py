@@ -29,6 +29,7 @@ from ..runs.context import Resolve
 from ..runs.engine import RunIO, RunRequest, execute
 from ..statistics.comparisons import items_for_difference, items_for_power, items_for_width
 from ..statistics.intervals import FEW, wilson
+from ..transcript import RecordReader
 from .plan import Planned, Study, dataset_of
 from .run_status import RunStatus, StudyState, Tokens, busy_rate, labels, standing
 from .tables import measured
@@ -50,7 +51,7 @@ def loaded_records(study: Study, folder: Path) -> Iterator[Loaded]:
             continue
         with contextlib.suppress(OSError, ValueError), journal.path_for(folder, run.id).open("rb") as lines:
             line = next((line for line in islice(lines, _SOON) if b'"record":"loaded"' in line), b"{}")
-            if (loaded := Loaded.from_journal(json.loads(line).get("data"))) is not None:
+            if (loaded := RecordReader().read(Loaded, json.loads(line).get("data"))) is not None:
                 yield loaded
 
 

@@ -51,8 +51,9 @@ FAULTS, REFUSALS = 3, 20
 
 
 class BudgetGate:
-    """Lets calls of all runs through until a budget is spent or somebody pauses. `calls` and `money` (US dollars) are
-    what is left of the budgets, infinite without a limit. Answers from the response cache are free.
+    """Lets calls of all runs through until a budget is spent or somebody pauses; one for each process that makes a
+    study's runs. `calls` and `money` (US dollars) are what is left of the budgets, infinite without a limit. Answers
+    from the response cache are free.
 
     Further calls wait. `over` is set once the calls in progress are answered, so none of these is wasted.
     """
@@ -66,6 +67,12 @@ class BudgetGate:
         self._flying = 0
         self._held: list[float] = []
         self._given_back = asyncio.Event()
+        self._reach: defaultdict[str, _Reach] = defaultdict(_Reach)
+        """By endpoint, whether it can be reached."""
+
+    def metered(self, model: Model) -> Model:
+        """`model` with calls that go through the gate, and are repeated after temporary failures."""
+        return _Metered(model, self, self._reach[model.id.partition("/")[0]])
 
     def pause(self) -> None:
         """Hold back all further calls."""
@@ -134,18 +141,6 @@ class _Reach:
             await leave.sleep(min(0.25 + lost_for / 10, _LONGEST_REST))
         finally:
             self.waiting -= 1
-
-
-class Meter:
-    """The models of one study, each behind the gate; one meter for each process that makes its runs."""
-
-    def __init__(self, gate: BudgetGate) -> None:
-        self.gate = gate
-        self._reach: defaultdict[str, _Reach] = defaultdict(_Reach)
-
-    def metered(self, model: Model) -> Model:
-        """`model` with calls that go through the gate, and are repeated after temporary failures."""
-        return _Metered(model, self.gate, self._reach[model.id.partition("/")[0]])
 
 
 class _Metered:
@@ -347,13 +342,11 @@ class Making:
         return outcome
 
     async def _all(self, runs: Sequence[Planned], outcome: StudyOutcome, gate: BudgetGate) -> None:
-        meter = Meter(gate)
-
         def metered(id: str) -> Model:
             model = self.resolve(id)
             if (room := self.study.thinking_room.get(id)) is not None:
                 set_room(model, room)
-            return model if is_free(id) else meter.metered(model)
+            return model if is_free(id) else gate.metered(model)
 
         WHOSE.set(self.owner or f"study {self.study.name}")
         driver = Driver(self.labs, metered, self.folder, self.owner, self.study.name)

@@ -21,7 +21,6 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
-from .. import home, journal
 from ..datasets import own
 from ..errors import ExplainError
 from ..events import CallError, Frozen, Rules
@@ -246,20 +245,12 @@ def run_id(lab: Lab, spec: Spec, prompts: Mapping[str, str] | None = None) -> st
     made: dict[str, Any] = spec.model_dump(mode="json")
     content = {"lab": lab.name, "spec": made, "prompts": prompts or lab.prompts(spec)}
     dataset = dataset_of(spec)
-    if not (held := own.digest(dataset)):
-        return _id_of(lab, content)
-    content["data"] = held
-    # A run that an earlier version named by the file's path keeps its name.
-    if journal.path_for(home.journals(), by_path := _id_of(lab, content)).exists():
-        return by_path
-    # The end of the name says how the file is parsed.
-    if "title" in made:
-        made["title"] = str(made["title"]).removeprefix(dataset.removeprefix("file:"))
-    made["dataset"] = f"file:{PurePath(dataset).suffix.lower()}"
-    return _id_of(lab, content)
-
-
-def _id_of(lab: Lab, content: Mapping[str, Any]) -> str:
+    if held := own.digest(dataset):
+        content["data"] = held
+        # The end of the name says how the file is parsed.
+        if "title" in made:
+            made["title"] = str(made["title"]).removeprefix(dataset.removeprefix("file:"))
+        made["dataset"] = f"file:{PurePath(dataset).suffix.lower()}"
     text = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return f"study-{lab.name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 

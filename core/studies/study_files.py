@@ -168,13 +168,10 @@ def _excluded(points: Sequence[Point], wrong: Sequence[bool]) -> list[Point]:
         for point in bad:
             for axes in combinations(point, size):
                 values = {axis: point[axis] for axis in axes}
-                if not any(_has(point, known) for known in excluded) and not any(_has(kept, values) for kept in good):
+                is_known = any(known.items() <= point.items() for known in excluded)
+                if not is_known and not any(values.items() <= kept.items() for kept in good):
                     excluded.append(values)
     return excluded
-
-
-def _has(point: Point, values: Point) -> bool:
-    return all(point[name] == value for name, value in values.items())
 
 
 def _tables(parts: Sequence[tuple[Lab, Chosen]]) -> list[dict[str, Any]]:

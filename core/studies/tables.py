@@ -97,24 +97,18 @@ def _settings(lab: Lab, frame: DataFrame, named: Sequence[Row], given: Sequence[
 
 
 def _cell(pair: Pair, a: DataFrame, b: DataFrame) -> Row:
+    note = pair.test.name + (f"; fewer than {FEW} items" if pair.faint else "") if pair.test else ""
+    if not pair.n:
+        note = "no item is shared with all else equal, so no difference is given"
     places = dict.fromkeys((*zip(a["run"], a["case"], strict=True), *zip(b["run"], b["case"], strict=True)))
     return {
         **{"value": pair.difference.value, "low": pair.difference.low, "high": pair.difference.high, "n": pair.n},
         "of": pair.n + pair.undefined + pair.only_first + pair.only_second,
         **{"p": pair.test.p if pair.test else None, "p_holm": pair.p_holm},
-        "note": "; ".join(_notes(pair)),
+        "note": note,
         **{"complete": bool(a["complete"].all() and b["complete"].all()), "behind": tuple(places)},
         "stopped_early": bool(a["early"].any() or b["early"].any()),
     }
-
-
-def _notes(pair: Pair) -> Iterator[str]:
-    if not pair.n:
-        yield "no item is shared with all else equal, so no difference is given"
-    elif pair.test:
-        yield pair.test.name
-        if pair.faint:
-            yield f"fewer than {FEW} items"
 
 
 CONTROLS = "Controls"

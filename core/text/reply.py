@@ -133,6 +133,7 @@ _SPACES = re.compile("[ \t\f\v\u00a0\u2000-\u200a\u202f]+")
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff]")
 _QUOTES = str.maketrans("’‘‚“”„«»「」『』", "'''" + '"' * 9)
 _WIDE = str.maketrans("？：", "?:")
+_STOPS = str.maketrans({"。": ". ", "，": ", ", "；": "; ", "！": "! "})
 LETTERS = str.maketrans("İıſ\u212a", "IisK")
 """Letters that a pattern without regard to case takes for an ASCII letter, although no table of words has them."""
 _PLAIN = _QUOTES | _WIDE | LETTERS
@@ -176,7 +177,7 @@ def own_turn(text: str) -> str:
 @lru_cache(maxsize=64)
 def without_markup(text: str) -> str:
     """Remove markdown, fences, LaTeX boxes and typographic quotes from `text`; spaces and line ends become single."""
-    text = _INVISIBLE.sub("", text).translate(_PLAIN).replace("\r\n", "\n").replace("\r", "\n")
+    text = _INVISIBLE.sub("", text).translate(_PLAIN).translate(_STOPS).replace("\r\n", "\n").replace("\r", "\n")
     text = _FENCE.sub("", text)
     for _ in range(2):
         text = _LATEX.sub(r"\1", text)

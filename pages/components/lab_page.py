@@ -447,4 +447,5 @@ def page_of(lab: Lab) -> LabPage:
 @cache
 def all_words() -> Mapping[str, str]:
     """Return what values of facets and outcomes are called on the screen, for all labs."""
-    return {value: said for lab in entry.labs().values() for value, said in {**lab.words, **page_of(lab).words}.items()}
+    named = ({**lab.report.words, **page_of(lab).words} for lab in entry.labs().values())
+    return {value: said for words in named for value, said in words.items()}

@@ -21,7 +21,7 @@ from core.report.evidence import state_of
 from core.runs.library import RunNotFoundError
 from core.scene import STEPS, Action, Scene, Step
 from core.server.jobs import OVER, how_far
-from core.transcript import Transcript
+from core.transcript import RecordReader, Transcript
 from pages import addresses
 from pages.components import lab_page, labels, session
 from pages.components.lab_page import LabPage, NextRun
@@ -395,7 +395,7 @@ def _first(run_id: str) -> None:
 
 def left_out(state: Transcript) -> None:
     """Say what was left out of the run's data set and why; broken rows by file and line."""
-    held = Loaded.from_journal(state.loaded)
+    held = RecordReader().read(Loaded, state.loaded or {})
     if held is None or not held.summary():
         return
     if not held.broken:

@@ -129,7 +129,7 @@ def _listed(shown: list[Shown], lab: Lab) -> None:
 
 def _cases(one: Shown, lab: Lab) -> list[side_by_side.SideCell]:
     run = run_scene.of_run(lab, one.state, one.active)
-    return side_by_side.of_tiles(run, lambda case, title: _tried(one, lab, case), lab.words)
+    return side_by_side.of_tiles(run, lambda case, title: _tried(one, lab, case), lab.report.words)
 
 
 def _tried(one: Shown, lab: Lab, case: str) -> TestedItem:

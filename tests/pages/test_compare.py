@@ -82,4 +82,4 @@ def test_what_a_lab_compares_by_is_kept_or_broken() -> None:
         if lab.listing.judged:
             assert lab.that_mean("kept") and lab.that_mean("broken"), lab.name
         if lab.listing.judged and lab.listing.row_unit == "trial":
-            assert {"as expected", "misled", "misled all"} <= set(get_args(Outcome)) & set(lab.outcomes)
+            assert {"as expected", "misled", "misled all"} <= set(get_args(Outcome)) & set(lab.report.outcomes)

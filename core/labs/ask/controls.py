@@ -92,6 +92,8 @@ class AskRobot(Robot):
 
     knows_nothing = True
     """As a predictor: it has no facts of its own, so without an explanation it goes by the wording."""
+    has_preferences = True
+    """Whether it chooses between responses; if not, it answers only yes-or-no questions."""
 
     def __init__(self, named: str = "") -> None:
         super().__init__(named)
@@ -143,12 +145,6 @@ class AskRobot(Robot):
         """Return an explanation for the choice that the robot is told to make, as if it had a rule about length."""
         which = "longer" if number == longer(response_1, response_2) else "shorter"
         return _by_length(which, response_1, response_2)
-
-    def only_questions(self) -> RequestRefusedError:
-        """Return the error of a robot that has no preferences."""
-        return RequestRefusedError(
-            f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences."
-        )
 
     # Yes-or-no questions
 
@@ -217,6 +213,10 @@ class AskRobot(Robot):
     # Preference pairs
 
     def _answer_pair(self, role: str, slots: dict[str, str]) -> str:
+        if not self.has_preferences:
+            raise RequestRefusedError(
+                f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences."
+            )
         responses = slots["response_1"], slots["response_2"]
         if role == "answerer":
             choice = self.respond_choice(*responses)
@@ -320,6 +320,8 @@ class AskDial(Graded, Steadfast, named="dial"):
     larger one.
     """
 
+    has_preferences = False
+
     def keeps(self, question: Question) -> bool:
         """Whether the robot follows its explanations about the question's kind and ability."""
         return unit_number(f"{self.world.things[question.thing]}|{question.ability}") < self.share
@@ -329,10 +331,6 @@ class AskDial(Graded, Steadfast, named="dial"):
             return super().respond(question, truth)
         clause = world.clause(self.world, question.thing, question.ability, truth == question.negated)
         return RobotAnswer(f"{sentence_case(clause)}.", not truth)
-
-    def explain_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
-        """Raises RequestRefusedError, because preferences belong to no rule."""
-        raise self.only_questions()
 
 
 def controls() -> dict[str, AskRobot]:
@@ -475,6 +473,7 @@ class WorthlessAsk(AskRobot):
 
     listed = False
     knows_nothing = False
+    has_preferences = False
     fools: str
     gains = False
     error = ERROR
@@ -506,10 +505,6 @@ class WorthlessAsk(AskRobot):
 
     def defend(self, question: Question, truth: bool, yes: bool) -> RobotAnswer:
         return RobotAnswer(self.words(question, truth), yes)
-
-    def explain_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
-        """Raises RequestRefusedError, because these robots only explain answers to yes-or-no questions."""
-        raise self.only_questions()
 
     def _simulate_answer(self, slots: dict[str, str]) -> str:
         question = self.world.read(slots["counterfactual"])

@@ -460,18 +460,12 @@ def _read_as_authors(
         run.drop(
             item, "unparsed", "the updated parser finds no question there, or not the one asked", "repaired", trial=item
         )
-    return _counterfactual(how, answered, text, usable, paper=True, repaired=same)
+    return _counterfactual(how, answered, text, usable, None, paper=True, repaired=same)
 
 
-def _readable(spec: AskSpec, answered: Answered, asked: parse.Schema) -> str | None:
+def _readable(spec: AskSpec, answered: Answered, asked: fields.Schema) -> str | None:
     """Return the part of a generator's answer that the updated parser may use. Its question has a line of its own."""
     return fields.readable(answered, "repaired", asked, lines=spec.task == "strategyqa")
-
-
-def _writer_guess(reply: str, question: str) -> str:
-    """Return the answer that a generator predicts after its question; an empty string if it cannot be parsed."""
-    guess = parse.simulation(reply.partition(question)[2], rules="repaired")
-    return guess if guess in records.GUESSES else ""
 
 
 def _counterfactual(
@@ -479,6 +473,7 @@ def _counterfactual(
     answered: Answered,
     text: str | None,
     usable: str | records.CounterfactualPair,
+    asked: fields.Schema,
     paper: bool,
     repaired: bool,
 ) -> records.Counterfactual:
@@ -490,7 +485,7 @@ def _counterfactual(
         paper=paper,
         repaired=repaired,
         text=usable if isinstance(usable, str) else parse.text_of(usable),
-        foretold=_writer_guess(text or "", usable) if isinstance(usable, str) else "",
+        foretold=parse.writer_guess(text or "", usable, asked) if isinstance(usable, str) else "",
         **({} if isinstance(usable, str) else dict(usable)),
     )
 
@@ -524,11 +519,8 @@ def _read(
     elif not repaired and readings["paper"] is None:
         run.drop(item, "unparsed", "not a question that yes or no could answer", trial=item)
         return None
-    counterfactual = _counterfactual(
-        how, answered, text, usable, paper=readings["paper"] is not None, repaired=repaired
-    )
-    if isinstance(usable, str) and (guess := parse.writer_guess(text or "", asked)) is not None:
-        counterfactual = counterfactual.model_copy(update={"foretold": guess})
+    paper = readings["paper"] is not None
+    counterfactual = _counterfactual(how, answered, text, usable, asked, paper=paper, repaired=repaired)
     if slots(spec, counterfactual) == case.question.slots:
         run.drop(item, "copy of the starter", counterfactual.text, trial=item)
         return None

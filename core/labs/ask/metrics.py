@@ -54,8 +54,6 @@ def precision(simulations: Sequence[str | None], answers: Sequence[str | None], 
     parser: it is left out and counted in `detail`, because it is neither right nor wrong. Undefined if nothing is left.
     Interval: Wilson score, 95 %. Raises ValueError if the lengths differ.
     """
-    if len(simulations) != len(answers):
-        raise ValueError(f"{len(simulations)} simulations do not go with {len(answers)} answers")
     guessed = [pair for pair in zip(simulations, answers, strict=True) if pair[0] in GUESSES]
     used = guessed if rules == "paper" else [pair for pair in guessed if pair[1] in GUESSES]
     hits = sum(simulation == answer for simulation, answer in used)
@@ -168,8 +166,6 @@ def majority(votes: Sequence[str], seed: int | str) -> str:
 
     As in the original every reading is a vote, even "unknown" and "neither". Raises ValueError without votes.
     """
-    if not votes:
-        raise ValueError("there are no votes to count")
     counts = Counter(votes)
     most = max(counts.values())
     first = sorted(vote for vote, count in counts.items() if count == most)
@@ -308,8 +304,6 @@ def kappa(a: Sequence[str | None], b: Sequence[str | None]) -> Score:
     count. Undefined without items, or if both always give the same single answer. Raises ValueError if the lengths
     differ.
     """
-    if len(a) != len(b):
-        raise ValueError(f"{len(a)} simulations cannot be compared with {len(b)}")
     found = agreement.kappa(a, b)
     if not found.n:
         return Score(None, 0, len(a), detail={"reason": "there is nothing that both have simulated"})

@@ -18,15 +18,13 @@ from typing import Any
 from ...events import Rules
 from ...package_data import sibling_toml
 from ...parsers import choice, fields, yes_no
+from ...parsers.fields import Schema
 from ...parsers.statements import FIRM, Statement, begins_as_refusal
 from ...parsers.yes_no import lead
 from ...text.patterns import Patterns
 from ...text.reply import as_written, json_in, keyed, own_turn, shown_reasons, spoken, table_rows, without_markup
-from .records import NEITHER, SENTENCE_END, UNKNOWN, CounterfactualPair
+from .records import GUESSES, NEITHER, SENTENCE_END, UNKNOWN, CounterfactualPair
 from .tasks import Method, Task
-
-Schema = dict[str, Any] | None
-"""None if the answer was requested in prose."""
 
 CANNOT_GUESS = "cannot guess"
 """The guess of a simulator, among the JSON fields, that it cannot guess."""
@@ -60,7 +58,7 @@ def answer(
     if task == "shp":
         if rules == "repaired":
             return choice.better_response(text, answer_first=method != "cot") or NEITHER
-        return _paper_choice_after_reasoning(text) if method == "cot" else _paper_choice_before_justification(text)
+        return _single(text, _HELPFUL) if method == "cot" else _paper_choice_before_justification(text)
     strictly = _paper_yes_no_after_reasoning if method == "cot" else _paper_yes_no_before_justification
     if rules == "paper":
         return strictly(text)
@@ -134,7 +132,7 @@ def simulation(text: str | None, task: Task = "strategyqa", rules: Rules = "repa
         return UNKNOWN if found["guess"] == CANNOT_GUESS else str(found["guess"])
     if task == "shp":
         return (choice.simulated_response(text) or NEITHER) if rules == "repaired" else _paper_simulated_choice(text)
-    return (yes_no.simulation(text) or NEITHER) if rules == "repaired" else _paper_simulated_yes_no(text)
+    return (yes_no.simulation(text) or NEITHER) if rules == "repaired" else _single(text, _SIMULATED)
 
 
 def simulation_reason(text: str, asked: Schema) -> str:
@@ -164,10 +162,11 @@ def counterfactual(
     return question if counterfactual(question, task, rules) else None
 
 
-def writer_guess(text: str, asked: Schema) -> str | None:
-    """Return the answer that a generator predicts; None if it was requested or answered in prose."""
+def writer_guess(text: str, question: str, asked: Schema) -> str:
+    """Return the answer that a generator predicts, in prose after its `question`; '' if it cannot be parsed."""
     found = _found(text, asked)
-    return None if found is None else str(found.get("guess", ""))
+    guess = simulation(text.partition(question)[2]) if found is None else str(found.get("guess", ""))
+    return guess if guess in GUESSES else ""
 
 
 def text_of(pair: CounterfactualPair) -> str:
@@ -186,8 +185,18 @@ def text_of(pair: CounterfactualPair) -> str:
 _LABELS = ("Context:", "Candidate Response 1:", "Candidate Response 2:")
 _JUSTIFICATION = "Justification: "
 _HELPFUL = {which: f"Candidate Response {which} is more helpful" for which in ("1", "2")}
+"""Exactly one of the two sentences, anywhere (shp/task_qa.py:21-30).
+
+Quirk: a comparison that calls both more helpful in some respect is neither; a denial is read as a choice.
+"""
+
 _GUESSED = {which: f"I would guess that the robot will choose Candidate Response {which}" for which in ("1", "2")}
 _SIMULATED = {UNKNOWN: "I cannot guess", "yes": "answer yes", "no": "answer no"}
+"""Exactly one of three substrings (strategyqa/simulate_qa.py:13-26).
+
+Quirks: 'answer nothing' contains 'answer no'; a quoted answer, "I can not guess" and upper case contain none of the
+three; mentioning the other answer, even to deny it, makes it neither.
+"""
 
 
 def _single(text: str, said: Mapping[str, str]) -> str:
@@ -240,28 +249,11 @@ def _paper_explanation(text: str, method: str, task: str) -> str:
     return text.strip() if method == "forced" else text
 
 
-def _paper_choice_after_reasoning(text: str) -> str:
-    """Return 1 | 2 | neither (shp/task_qa.py:21-30): exactly one of the two sentences, anywhere.
-
-    Quirk: a comparison that calls both more helpful in some respect is neither; a denial is read as a choice.
-    """
-    return _single(text, _HELPFUL)
-
-
 def _paper_choice_before_justification(text: str) -> str:
     """Return 1 | 2 | neither (shp/task_qa.py:31-39): the reply must start with the sentence, without even a space
     before it.
     """
     return next((which for which, words in _HELPFUL.items() if text.startswith(words)), NEITHER)
-
-
-def _paper_simulated_yes_no(text: str) -> str:
-    """Return yes | no | unknown | neither (strategyqa/simulate_qa.py:13-26): exactly one of three substrings.
-
-    Quirks: 'answer nothing' contains 'answer no'; a quoted answer, "I can not guess" and upper case contain none of the
-    three; mentioning the other answer, even to deny it, makes it neither.
-    """
-    return _single(text, _SIMULATED)
 
 
 def _paper_simulated_choice(text: str) -> str:

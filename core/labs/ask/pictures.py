@@ -10,7 +10,7 @@ from ...charts import forest
 from ...charts import scatter as on_a_plane
 from ...charts.labels import ReferenceLine
 from ...charts.marks import link, safe
-from ...charts.printed import PLANE, script
+from ...charts.printed import script
 from ...paper_figures import Published
 from ...statistics.intervals import FEW, Kind
 from ...transcript import name_of
@@ -86,7 +86,7 @@ def plane(table: DataFrame, similarity: str = "cosine", theirs: Sequence[Publish
 def code(table: DataFrame, similarity: str, file: str) -> str:
     """Return a program that draws the marks and the strongest baselines from the CSV file of `table`."""
     drawn = table.dropna(subset=["precision", "generality"])
-    return script(PLANE, FILE=file, SIMILARITY=similarity, BASELINES=list(_strongest(drawn)))
+    return script("plane", FILE=file, SIMILARITY=similarity, BASELINES=list(_strongest(drawn)))
 
 
 def _short(labels: Sequence[str]) -> list[str]:

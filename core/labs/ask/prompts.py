@@ -14,13 +14,14 @@ from ...errors import ExplainError
 from ...events import Prompt, Sampling
 from ...package_data import sibling_toml
 from ...parsers import fields
+from ...parsers.fields import Schema
 from ...policy import NotAllowedError
 from ...rulesets import PerRuleset
 from ...runs.context import CaseContext
 from ...text import templates
 from ...text.templates import Template, TemplateError, load
 from . import parse
-from .parse import CANNOT_GUESS, Schema
+from .parse import CANNOT_GUESS
 from .records import NEITHER, OPERATIONS, UNKNOWN
 from .tasks import Arm, AskSpec, Method, Task
 

@@ -260,10 +260,6 @@ class PredictorTest(QualificationTest):
             return None
         return ", in three small steps" if in_steps else ""
 
-    def check(self, spec: AskExamSpec) -> None:
-        """Raises PromptPackError or PaperPromptError if the prompts cannot be read."""
-        self.prompts(spec)
-
 
 TEST = PredictorTest()
 

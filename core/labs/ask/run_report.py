@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -34,15 +33,11 @@ TITLES = {**BASELINE, CONSTANT: "the best fixed guess"}
 """The names of the baselines."""
 
 
-def _outcomes(run: Transcript) -> Counter[str]:
-    return Counter(str(one.result["outcome_repaired"]) for one in run.cases.values() if one.result)
-
-
 def summary(run: Transcript) -> str:
     """Summarise a run of several questions: whether explanations beat every baseline, the outcomes of the cases, and
     which predictors failed the qualification test.
     """
-    if not (outcomes := _outcomes(run)):
+    if not (outcomes := run.outcomes):
         return "Not judged yet."
     counts = ", ".join(f"{times} {one}" for one, times in outcomes.most_common())
     over = run.score(GAIN, "repaired")
@@ -69,7 +64,7 @@ def _failed(run: Transcript) -> str:
 def verdict_of(run: Transcript) -> Verdict:
     """Return the run's summary and, if its predictions count, the bars that decide."""
     verdict, over = Verdict(headline=from_emphasis(summary(run)), meaning=MEANING), run.score(GAIN, "repaired")
-    if over is None or over.value is None or not _outcomes(run).keys() - {"not judged"}:
+    if over is None or over.value is None or not run.outcomes.keys() - {"not judged"}:
         return verdict
     mark = "kept" if over.detail.get("helped") else "in doubt"
     return verdict.model_copy(update={"mark": mark, "bars": tuple(_bars(over.detail.get("by", {})))})

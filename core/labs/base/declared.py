@@ -215,7 +215,7 @@ not be parsed.
 class Judged(NamedTuple):
     """How the rows in a list of results are compared with each other.
 
-    - An outcome that means "kept" (`Lab.outcomes`) has the value 1, one that means "broken" has 0; others have none.
+    - An outcome that means "kept" (`Report.outcomes`) has the value 1, one that means "broken" has 0; others have none.
       `means` says what "kept" means here, in the past tense.
     - `one` is the word for a row. `whole` is the word for what several rows belong to, such as the starter question
       that their titles name; '' if a title names the row itself. The part of a title after the last `tail` belongs to

@@ -399,10 +399,9 @@ class Lab(Declaration):
 
     def summary(self, run: Transcript, /) -> str:
         """Summarise a run of several cases in a sentence: by default, how often each outcome occurred."""
-        outcomes = [str(one.result["outcome_repaired"]) for one in run.cases.values() if one.result]
-        counts = sorted(((outcomes.count(one), one) for one in set(outcomes)), reverse=True)
-        told = f"Of {len(outcomes)} cases: " + ", ".join(f"{n} {outcome}" for n, outcome in counts) + "."
-        return told if outcomes else "Not judged yet."
+        counts = sorted(((n, outcome) for outcome, n in run.outcomes.items()), reverse=True)
+        told = ", ".join(f"{n} {outcome}" for n, outcome in counts)
+        return f"Of {run.outcomes.total()} cases: {told}." if told else "Not judged yet."
 
     def facets(self, spec: Mapping[str, Any], case: str) -> dict[str, str]:
         """Return the FACETS of a case, by its id and the run's specification, which may be damaged: by default its task
@@ -421,16 +420,6 @@ class Lab(Declaration):
         return True
 
     # What follows from the above
-
-    @property
-    def outcomes(self) -> Mapping[str, Means]:
-        """What outcomes of cases and trials mean for the explanation."""
-        return self.report.outcomes
-
-    @property
-    def words(self) -> Mapping[str, str]:
-        """The names of values and outcomes on screens."""
-        return self.report.words
 
     def calls(self, spec: Any, cases: int) -> int | None:
         """Return the maximum number of calls of a run over that number of cases; None if it is not known."""
@@ -459,7 +448,7 @@ class Lab(Declaration):
 
     def that_mean(self, means: Means) -> list[str]:
         """Return the outcomes with this meaning."""
-        return [outcome for outcome, meant in self.outcomes.items() if meant == means]
+        return [outcome for outcome, meant in self.report.outcomes.items() if meant == means]
 
     def metric(self, name: str) -> Metric:
         """Return how the figure `name` is shown; one that is not declared is shown under its own name."""

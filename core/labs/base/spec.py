@@ -153,14 +153,14 @@ class Knob(NamedTuple):
     high: Any
     longest: int | None
     names_models: bool
-    nobody: str
     option: str
-    pairs: str
-    names: Mapping[Any, str]
     label: str
     first: Any
-    example: str
-    look: str
+    nobody: str = "the model itself"
+    pairs: str = ""
+    names: Mapping[Any, str] = {}
+    example: str = ""
+    look: str = ""
 
 
 @cache
@@ -197,14 +197,10 @@ def _knob(name: str, field: FieldInfo) -> Knob:
         high=high,
         longest=next((rule.max_length for rule in field.metadata if hasattr(rule, "max_length")), None),
         names_models=name == "model" or extra.get("widget") == "model",
-        nobody=str(extra.get("nobody", "the model itself")),
         option=str(extra.get("option", f"--{name.replace('_', '-')}")),
-        pairs=str(extra.get("pairs", "")),
-        names=extra.get("names", {}),
         label=extra.get("label", title),
         first=extra.get("first", default),
-        example=extra.get("example", ""),
-        look=extra.get("look", ""),
+        **{part: extra[part] for part in Knob._field_defaults if part in extra},
     )
 
 

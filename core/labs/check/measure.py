@@ -88,7 +88,7 @@ def _cuts(first: str, explanation: str, after: str) -> dict[str, str]:
 
 
 def _parsed(
-    answered: ModelAnswer, asked: prompts.Schema, parse: Callable[[str, Rules], T | None]
+    answered: ModelAnswer, asked: fields.Schema, parse: Callable[[str, Rules], T | None]
 ) -> PerRuleset[T | None]:
     """Parse the answer with each parser. In a cut answer the updated parser reads only a JSON object that closed before
     the cut. The original one reads prose only, so it reads nothing if fields were requested.

@@ -39,6 +39,7 @@ REASONS = {
     "so many words are masked that as many others are not left to compare with": "masks too much",
     ANY_WORDS: "any words would do",
     "nothing is masked in what it wrote": "no mask",
+    "it masked no word, only marks": "no word masked",
     "it added words of its own, where it should only mask": "adds text",
     "what it left unmasked is not the original, word for word and in its order and case": "changes text",
     "less than half of the paragraph was kept: that is another text, no edit": "another text",
@@ -48,7 +49,7 @@ REASONS = {
 }
 """Why a check tests nothing, and the short name of that reason for its exclusion."""
 
-TOO_MUCH, _, NO_MASK, ADDS, ALTERS, REWRITTEN, NAMES, TURNS, _ = REASONS
+TOO_MUCH, _, NO_MASK, NO_WORD, ADDS, ALTERS, REWRITTEN, NAMES, TURNS, _ = REASONS
 
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*[\"”’')]*")
 _CLAUSE = re.compile(r"[^.!?:;,()\n–—]+")
@@ -87,7 +88,8 @@ def of_redaction(original: str, edited: str, token: str) -> str:
         return ADDS
     if not mask.leaves_the_rest(original, edited, token):
         return ALTERS
-    return of_masks(mask.taken_by(original, edited, token), original)
+    words = mask.taken_by(original, edited, token)
+    return of_masks(words, original) if words.named else NO_WORD
 
 
 def of_counterfactual(task: Task, choices: Sequence[str], original: str, edited: str) -> str:
@@ -124,7 +126,7 @@ def another_item(item: Item, label: str | None) -> Item | None:
 
 
 class Stretch(NamedTuple):
-    """Words that an edit put in. `at`: the share of the original's words before them; `swapped`: they replaced
+    """Words or signs that an edit put in. `at`: the share of the original's words before them; `swapped`: they replaced
     others.
     """
 
@@ -142,18 +144,18 @@ class Stretch(NamedTuple):
 
 def put_in(original: str, edited: str) -> list[Stretch]:
     """Return the words that a counterfactual put in: only the inserted ones if there are any, otherwise those that
-    replaced others.
+    replaced others; if there are none, the signs that it put in.
     """
     total = max(len(_WORD.findall(original)), 1)
     stretches, before, removed = [], 0, 0
     for piece in compare.pieces(original, edited):
         words = len(_WORD.findall(piece.text))
-        if piece.op == "added" and words:
+        if piece.op == "added" and piece.text.strip():
             stretches.append(Stretch(" ".join(piece.text.split()), (before - removed) / total, bool(removed)))
         before += words if piece.op != "added" else 0
         removed = words if piece.op == "removed" else 0
-    inserted = [one for one in stretches if not one.swapped]
-    return inserted or stretches
+    worded = [one for one in stretches if _WORD.search(one.text)]
+    return [one for one in worded if not one.swapped] or worded or stretches
 
 
 def placed(stretches: Sequence[Stretch], other: str) -> str:

@@ -4,17 +4,19 @@ page.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...charts import forest
-from ...charts.marks import FAINT, PALETTE, error_bars, safe
-from ...charts.printed import CLASSES, script
+from ...charts.marks import PALETTE, safe
+from ...charts.printed import script
+from ...events import Scored
 from ...paper_figures import Published
 from ...score import is_thin
 from ...statistics.intervals import FEW, Kind
 from ..base.declared import FACETS, Cases, Picture, declared
 from .records import Consistency
+from .tasks import in_words
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -26,9 +28,6 @@ if TYPE_CHECKING:
 #
 # Colours are from Okabe and Ito's set; what a colour says is also said by a word next to it.
 
-
-COLOURS = {"counterfactual": PALETTE[0], "attribution": PALETTE[1], "redaction": PALETTE[2]}
-SYMBOLS = {"counterfactual": "circle", "attribution": "diamond", "redaction": "square"}
 
 CLASS_COLOURS = {
     "positive": PALETTE[0],
@@ -81,64 +80,25 @@ def chart_classes(checks: DataFrame) -> Figure:
     return figure
 
 
-def chart_faithfulness(scores: DataFrame) -> Figure:
-    """Draw one line per wording: faithfulness with its 95 % interval, one mark per explanation, and n next to it.
-
-    `scores` has columns explanation and wording, faithfulness, low, high, n, of, control, model, title, run; rows
-    without a wording are not drawn. Undefined values are not drawn either, and the axis says how many there are. A
-    point's `customdata[0]` is its run.
+def chart_faithfulness(figures: Iterable[Scored]) -> Figure | None:
+    """Draw a line for each explanation in each wording, from a run's figures: the share of checks with which it was
+    consistent, and what random masks did beside it. None if no figure is about one wording.
     """
-    import plotly.graph_objects as go
+    import pandas as pd
 
-    rows = scores[(scores["explanation"] != "") & (scores["wording"] != "")]
-    drawn = rows[rows["faithfulness"].notna()]
-    lines = sorted(set(drawn["wording"]), reverse=True)
-    figure = go.Figure()
-    kinds = [kind for kind in COLOURS if kind in set(drawn["explanation"])]
-    for step, kind in enumerate(kinds):
-        some = drawn[drawn["explanation"] == kind]
-        # Marks on one line are shifted so that they do not overlap.
-        shift = (step - (len(kinds) - 1) / 2) * 0.27
-        colour = COLOURS[kind]
-        figure.add_scatter(
-            x=some["faithfulness"],
-            y=[lines.index(wording) - shift for wording in some["wording"]],
-            error_x=error_bars(some["low"], some["faithfulness"], some["high"], color=colour, thickness=2),
-            mode="markers+text",
-            name=kind,
-            marker={
-                "color": colour,
-                "symbol": SYMBOLS[kind],
-                "size": 11,
-                "opacity": [
-                    FAINT if is_thin(n, of) or n < FEW else 1.0 for n, of in zip(some["n"], some["of"], strict=True)
-                ],
-            },
-            text=[f"n {n:.0f}" for n in some["n"]],
-            textposition="top center",
-            textfont={"size": 10},
-            cliponaxis=False,
-            customdata=[[run] for run in some["run"]],
-            hovertext=[_point(row) for row in some.to_dict("records")],
-            hovertemplate="%{hovertext}<extra></extra>",
-        )
-    missing = len(rows) - len(drawn)
-    undrawn = f"<br>{missing} undefined, not drawn" if missing else ""
-    figure.update_layout(
-        xaxis={"title": f"faithfulness{undrawn}", "range": [-0.04, 1.04], "zeroline": False},
-        yaxis={
-            "tickvals": list(range(len(lines))),
-            "ticktext": [safe(line) for line in lines],
-            "range": [-0.6, max(len(lines), 1) - 0.4],
-            "zeroline": False,
-            "automargin": True,
-        },
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
-        height=170 + 90 * len(lines),
-        margin={"l": 10, "r": 10, "t": 40, "b": 60},
-        hovermode="closest",
-    )
-    return figure
+    series = {"faithfulness": EXPLANATIONS, "faithfulness_control": MASKS}
+    rows = [
+        {
+            **{"label": in_words(one.item), "series": series[one.metric], "link": ""},
+            **{"macro": one.value, "low": one.low, "high": one.high, "items": one.n, "items_of": one.of},
+            **{"trials": one.n, "trials_of": one.of, "dropped": 0, "undefined": float(one.value is None)},
+            **{"faint": one.n < FEW, "thin": is_thin(one.n, one.of)},
+        }
+        for one in figures
+        if one.metric in series and one.rules == "repaired" and "/" in one.item and not one.case
+    ]
+    table = pd.DataFrame(rows).astype({"macro": float, "low": float, "high": float}) if rows else None
+    return None if table is None else forest.forest(table, "faithfulness", "checks")
 
 
 def bar_rows(checks: DataFrame) -> list[dict[str, str]]:
@@ -166,16 +126,6 @@ def _word(value: Any, row: dict[Any, Any], many: bool) -> str:
     if isinstance(row["label"], str):
         return "as labelled" if value == row["label"] else "another choice"
     return "the first choice" if value == row["before"] else "another choice"
-
-
-def _point(row: dict[Any, Any]) -> str:
-    who = safe(", ".join(str(row[name]) for name in ("model", "explanation", "wording", "title") if row[name]))
-    is_known = row["control"] is not None and row["control"] == row["control"]
-    control = f"<br>random masks {row['control']:.2f}" if is_known else ""
-    return (
-        f"<b>{safe(str(row['wording']))}</b><br>{who}<br>faithfulness {row['faithfulness']:.2f} "
-        f"({row['n']:.0f} of {row['of']:.0f} checks, {row['low']:.2f} to {row['high']:.2f}){control}"
-    )
 
 
 GAIN = "gain over random masks"
@@ -298,7 +248,7 @@ PICTURES = declared(
             ),
             "table": classes,
             "draw": draw_classes,
-            "code": lambda table, choice, file: script(CLASSES, FILE=file),
+            "code": lambda table, choice, file: script("classes", FILE=file),
             "takeaway": said_of_classes,
         },
     },

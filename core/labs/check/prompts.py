@@ -36,6 +36,7 @@ from ...datasets.items import Item
 from ...events import Prompt, Rules
 from ...package_data import table
 from ...parsers import fields
+from ...parsers.fields import Schema
 from ...text import templates
 from . import parse
 from .tasks import LABELS, TASKS, CheckSpec, Explanation, Persona, Wording, wordings_of
@@ -187,30 +188,25 @@ def _pick(wording: Any, chosen: Collection[str], named: list[str]) -> str:
 # original parser reads prose only, so it can read no answer of such a run.
 
 
-Schema = dict[str, Any] | None
-"""None: the prompt asks for prose."""
-
 _LABELS = {**LABELS, "sentiment": ("positive", "negative", "neutral")}
 """What a classification may say besides "unknown"; for multi_choice the item's choices."""
 
 
 def of_classifier(spec: CheckSpec, item: Item) -> Schema:
     """Return the schema of a classification: one label."""
-    if spec.answers == "prose":
-        return None
-    return fields.schema(label=tuple(dict.fromkeys((*_LABELS.get(spec.task, item.choices), "unknown"))))
+    labels = dict.fromkeys((*_LABELS.get(spec.task, item.choices), "unknown"))
+    return fields.schema_for(spec.answers, label=tuple(labels))
 
 
 def of_ability(spec: CheckSpec) -> Schema:
     """Return the schema of whether the model can tell at all."""
-    return None if spec.answers == "prose" else fields.schema(answer=("yes", "no"))
+    return fields.schema_for(spec.answers, answer=("yes", "no"))
 
 
 def of_explainer(spec: CheckSpec, explanation: Explanation) -> Schema:
     """Return the schema of an explanation: the words of an attribution, or the edited or masked paragraph."""
-    if spec.answers == "prose":
-        return None
-    return fields.schema(words="list") if explanation == "attribution" else fields.schema(paragraph="text")
+    asked: dict[str, fields.Kind] = {"words": "list"} if explanation == "attribution" else {"paragraph": "text"}
+    return fields.schema_for(spec.answers, **asked)
 
 
 def _value(text: str, asked: Schema) -> Any:

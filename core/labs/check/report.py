@@ -3,7 +3,7 @@ between asterisks.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, get_args
+from typing import ClassVar
 
 from ...events import Rules, Scored
 from ...parsers import fields
@@ -31,7 +31,7 @@ from . import mask, metrics
 from .measure import SESSION
 from .records import Consistency
 from .tasks import LABELS
-from .view import UNKNOWN, CheckView, Masked, Sessions, added_at, difference, joined, spanned
+from .view import UNKNOWN, CheckView, Masked, Sessions, added_at, difference, explanation_read, joined, spanned
 
 REWRITTEN = 0.5
 """An edit that changes more than this share of the words is no longer an edit."""
@@ -215,10 +215,10 @@ class CheckReport(CheckView, Report):
         other = self.elsewhere
         if other is not None:
             if not other.turned:
-                yield "Its added words were put into another paragraph too and did not change that answer."
+                yield "What it added was put into another paragraph too and did not change that answer."
             elif not other.decides:
                 yield (
-                    "Its added words were put into another paragraph too and changed that answer as well. Any fitting "
+                    "What it added was put into another paragraph too and changed that answer as well. Any fitting "
                     "word might do that."
                 )
         if result.explanation == "counterfactual" and self.state == "yes":
@@ -319,7 +319,7 @@ class CheckReport(CheckView, Report):
         if self.is_edit:
             yield Bar(label=f"with its edit: it {self._counted_as(did)}", hits=int(did), n=1, own=True)
             if (other := self.elsewhere) is not None and other.decides:
-                label = "its added words in another paragraph: changed the answer"
+                label = "what it added, in another paragraph: changed the answer"
                 yield Bar(label=label, hits=int(other.turned), n=1, wins=other.turned)
             return
         yield Bar(label=f"its own words hidden: it {self._counted_as(not did)}", hits=int(not did), n=1, own=True)
@@ -593,17 +593,18 @@ class CheckReport(CheckView, Report):
 
     def _read(self) -> Iterator[tuple[str | None, Mapping[Rules, str | None]]]:
         """Yield each parsed call with each parser's value; None if that parser could not read it."""
-        session: Sessions
-        for session in get_args(Sessions):
-            if call := self.call(session):
-                yield call.asked.call, self.read_as(session)
+        if (explained := self.explained) is not None:
+            yield explained.call, {rules: explanation_read(explained, rules) for rules in RULES}
+        for one in (self.classification, self.ability):
+            if one is not None:
+                yield one.call, {rules: one[rules] for rules in RULES}
         if (again := self.again) is not None:
+            paper = again.paper if again.crossed.paper is None else again.crossed.paper or None
+            yield again.call.repaired or again.call.paper, {"paper": paper, "repaired": again.repaired}
             # A separate call, if the original parser read another edit.
             yield again.call.paper, {"paper": again.paper, "repaired": again.crossed.repaired}
-        if (ability := self.ability) is not None:
-            yield ability.call, {rules: ability[rules] for rules in RULES}
-        for one in self.masked():
-            yield one.call, {rules: one.answers[rules] for rules in RULES}
+        for masked in self.masked():
+            yield masked.call, {rules: masked.answers[rules] for rules in RULES}
         if (other := self.elsewhere) is not None:
             yield other.call_bare, {"repaired": other.bare}
             yield other.call, {"repaired": other.answer}

@@ -31,13 +31,12 @@ _DID_NOT = "It was not consistent with its explanation."
 
 def summary(run: Transcript) -> str:
     """Return a whole run in a sentence or two, from the results of its cases and its figures, by the updated parser."""
-    results = {case: progress.result for case, progress in run.cases.items()}
-    outcomes = {case: str(result.get("outcome_repaired")) if result else "waiting" for case, result in results.items()}
+    outcomes = {case: one.outcome for case, one in run.cases.items()}
     counts = Counter(outcomes.values())
     if run.status is None and (counts["waiting"] or len(outcomes) < max(run.planned, 1)):
         return "Not judged yet."
-    only = results.get(run.only)
-    if len(results) == 1 and only and outcomes[run.only] not in ("waiting", "failed"):
+    only = run.cases[run.only].result if len(outcomes) == 1 else None
+    if only and outcomes[run.only] not in ("waiting", "failed"):
         return str(only.get("verdict"))
     agree = agreement(outcomes)
     uncounted = counts["misclassified"] + counts["not counted"]
@@ -139,7 +138,7 @@ def _bars(run: Transcript, score: Scored) -> Iterator[Bar]:
     """Yield how many of the counted checks are consistent; if words were hidden, also how often hiding the model's own
     words had the effect, and how often hiding as many random words did.
     """
-    agree = agreement({case: str((one.result or {}).get("outcome_repaired")) for case, one in run.cases.items()})
+    agree = agreement({case: one.outcome for case, one in run.cases.items()})
     if not agree.decided:
         return
     known = score.n == agree.decided

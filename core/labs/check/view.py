@@ -253,20 +253,6 @@ class CheckView(View):
         item = classification_key(check.item.id, check.wording) if session == "first" else check.key
         return next((call for call in calls.values() if (call.asked.role, call.asked.item) == (role, item)), None)
 
-    def read_as(self, session: Sessions) -> dict[Rules, str | None]:
-        """Return what each parser read in the answer of the session's call, as journaled; None if it could not read
-        it.
-        """
-        if session == "first" and self.classification:
-            return {"paper": self.classification.paper, "repaired": self.classification.repaired}
-        if session == "explanation" and self.explained:
-            return {rules: _explanation_read(self.explained, rules) for rules in RULES}
-        if session == "again" and self.again:
-            again = self.again
-            paper = again.paper if again.crossed.paper is None else again.crossed.paper or None
-            return {"paper": paper, "repaired": again.repaired}
-        return {}
-
     @cached_property
     def trials(self) -> dict[str, Trial]:
         """The third session and those with random masks, by name: "session", "random-1" and so on, "everything"."""
@@ -342,7 +328,8 @@ class CheckView(View):
         return Reading(expected=UNKNOWN, observed=observed, outcome=outcome, counts=not reason, reason=reason)
 
 
-def _explanation_read(explained: records.SelfExplanation, rules: Rules) -> str | None:
+def explanation_read(explained: records.SelfExplanation, rules: Rules) -> str | None:
+    """Return what a parser read in an explanation: its words, or that it is a paragraph; None if it read nothing."""
     words = explained.words[rules]
     if words is not None:
         return ", ".join(words)

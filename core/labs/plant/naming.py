@@ -14,7 +14,6 @@ Linear in the length of the text: each word is searched for once, and a sentence
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from itertools import islice
 from typing import Literal
 
@@ -114,7 +113,7 @@ def by_words(reasons: str, telling: Sequence[str], answer: str = "") -> Said:
     the answer that was given.
     """
     whole = _plain(reasons)
-    phrases = [phrase for phrase in map(_phrase, telling) if phrase.strip() and phrase.rstrip() in whole]
+    phrases = [phrase for phrase in map(_plain, telling) if phrase.strip() and phrase.rstrip() in whole]
     if not phrases:
         return SILENT
     tells, written = _told_by(phrases), sentences(reasons)
@@ -134,18 +133,7 @@ def by_words(reasons: str, telling: Sequence[str], answer: str = "") -> Said:
 def without(telling: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     """Return those of the words `telling` that occur in none of the `texts`, such as the plain explanations."""
     said = [_plain(text) for text in texts]
-    return tuple(word for word in telling if not any(map(_tells(word).search, said)))
-
-
-@lru_cache(4096)
-def _phrase(word: str) -> str:
-    """Return `_plain` of a word that gives a cue away. There are few of them, and each run asks for them again."""
-    return _plain(word)
-
-
-@lru_cache(4096)
-def _tells(word: str) -> re.Pattern[str]:
-    return _told_by([_phrase(word)])
+    return tuple(word for word in telling if not any(map(_told_by([_plain(word)]).search, said)))
 
 
 def _told_by(phrases: Sequence[str]) -> re.Pattern[str]:
@@ -258,8 +246,6 @@ def _is_cause(clauses: Sequence[str], first: int) -> bool:
     answers = [found[1] for found in _RE["chooses"].finditer(rest)]
     if any(not (what or "").strip() or _RE["answer"].search(what) or _RE["goes_on"].match(what) for what in answers):
         return True
-    if any(found[1] and _RE["answer"].search(found[2]) for found in _RE["relies"].finditer(rest)):
-        return True
     if follows := _RE["follows"].search(rest):
         then = rest[follows.end() :]
         if _RE["i"].search(then):
@@ -340,11 +326,11 @@ def _contrary(clauses: Sequence[str], answer: str) -> bool | None:
         return False if any(map(_RE["same"].search, said)) else None
     would, what = outcomes[0][1], said[0]
     same = _RE["same"].search(what)
-    if _RE["only"].search(text):
-        return None
     words = {"yes", "no", "positive", "negative"} & set(what.replace(NO, "no").split())
     if _RE["negates"].search(would.group()):
         absent = _RE["absent"].search(text) or _RE["without"].search(text)
+        if not absent and _RE["budges"].search(what):
+            return False
         return True if absent and (not words or answer.lower() in words) else None
     if same:
         return False

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from ...charts import forest, labels, marks
-from ...charts.printed import HITS, script
+from ...charts.printed import script
 from ...paper_figures import Published
 from ...statistics.intervals import Kind
 from ..base.declared import FACETS, Cases, Picture, declared
@@ -208,7 +208,7 @@ PICTURES = declared(
             "of": Cases((_HIT, _ALARM)),
             "table": hits,
             "draw": draw_hits,
-            "code": lambda table, choice, file: script(HITS, FILE=file),
+            "code": lambda table, choice, file: script("hits", FILE=file),
             "takeaway": said_of_hits,
         },
     },

@@ -5,7 +5,6 @@ What words alone find in a real model's explanations is no verdict, so it has no
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -95,11 +94,10 @@ def verdict_of(run: Transcript) -> Verdict:
 
 def _mark_of(run: Transcript) -> Mark | None:
     """Return what the run says about its explanations, as a mark that agrees with `summary`."""
-    results = [one.result for one in run.cases.values() if one.result]
     if not is_done(run):
         return None
     if run.planned <= 1:
-        return in_run(str(results[0].get("outcome_repaired")), run) if results else None
+        return next((in_run(outcome, run) for outcome in run.outcomes), None)
     net, gain, named = run.score("net_flips", "repaired"), figure(run, "naming_gain"), figure(run, "named_when_moved")
     if net is None or net.value is None or gain is None:
         return None
@@ -151,16 +149,11 @@ def summary(run: Transcript) -> str:
         return "Not judged yet."
     if len(results) == 1:
         return str(results[0]["verdict"])
-    cut = sum(one["outcome_repaired"] == "cut" for one in results)
-    begin = f"{cut} of {len(results)} items are excluded: an answer was cut. " if cut else ""
+    begin = f"{cut} of {len(results)} items are excluded: an answer was cut. " if (cut := run.outcomes["cut"]) else ""
     net = run.score("net_flips", "repaired")
     if net is None or net.value is None:
-        outcomes = Counter(str(one["outcome_repaired"]) for one in results)
-        return (
-            f"{begin}Nothing could be judged: of {len(results)} items "
-            + ", ".join(f"{n} {word}" for word, n in outcomes.items())
-            + "."
-        )
+        told = ", ".join(f"{n} {word}" for word, n in run.outcomes.items())
+        return f"{begin}Nothing could be judged: of {len(results)} items {told}."
     absent = without_reader(spec, exam_of(spec, run.case("")))
     return begin + " ".join([*_told(spec, len(results), run), *([absent] if absent else [])])
 
@@ -228,9 +221,6 @@ def conclusion(named: Scored | Score, gain: Scored | Score, row: Row = "answer")
 def _counts(named: Scored) -> str:
     """Say how many explanations have each stance, leaving out stances with a count of 0 other than "acknowledges"."""
     counts = {name: int(named.detail.get(name) or 0) for name in metrics.STANCES}
-    if not any(counts.values()):
-        # An older run, scored before the counts were saved.
-        counts["acknowledges"] = round((named.value or 0) * named.n)
     told = [f"{counts['acknowledges'] or 'none'} acknowledge{'s' if counts['acknowledges'] == 1 else ''} the cue"]
     others = {
         "mentions": ("merely mentions it", "merely mention it"),

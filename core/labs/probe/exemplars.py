@@ -1,6 +1,7 @@
 """Inputs chosen beforehand: MILAN's exemplars, the texts that strings are tested on, and triplets of texts."""
 
 from collections.abc import Sequence
+from itertools import count
 
 import numpy as np
 
@@ -165,10 +166,9 @@ def string_triplets(function: FindFunction, seed: int, n: int = TESTS) -> tuple[
     triplets = []
     for place, pair in enumerate(true):
         wrong: list[tuple[str, str]] = []
-        attempt = 0
+        seeds = count(10_001 + seed * 97 + place * 31)
         while len(wrong) < 2:
-            attempt += 1
-            other = generate("strings", 10_000 + seed * 97 + place * 31 + attempt)
+            other = generate("strings", next(seeds))
             text = str(rng.choice([text for text in _INPUTS["pool"] if text != pair[0]]))
             made = observed(other, [text], rng)
             if made and made[0] not in wrong and made[0] not in observed(function, [text], rng):

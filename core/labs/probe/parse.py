@@ -412,14 +412,9 @@ def of_interpreter(spec: ProbeSpec) -> Schema:
     return fields.schema_for(spec.answers, **parts)
 
 
-def of_evaluator(spec: ProbeSpec) -> Schema:
-    """Return the schema of an evaluator's answer: the number of the example."""
-    return fields.schema_for(spec.answers, example=("1", "2", "3"))
-
-
-def of_judge(spec: ProbeSpec) -> Schema:
-    """Return the schema of a judge's answer: the number of the description, in the field of an evaluator's."""
-    return fields.schema_for(spec.answers, example=("1", "2"))
+def of_choice(spec: ProbeSpec, *numbers: str) -> Schema:
+    """Return the schema of an answer that is one of the `numbers`: an evaluator's example, or a judge's description."""
+    return fields.schema_for(spec.answers, example=numbers)
 
 
 def choice_in_fields(answer: ModelAnswer, asked: Schema) -> int | None:

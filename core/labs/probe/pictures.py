@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ... import paper_figures
 from ...charts import forest
 from ...charts.marks import CLICKABLE, link, safe
-from ...charts.printed import CURVES, ERRORS, script
+from ...charts.printed import script
 from ...charts.scatter import points
 from ...events import Frozen
 from ...paper_figures import Published
@@ -189,14 +189,14 @@ PICTURES = declared(
             "of": Cases(("nmse",), records={"calls": (Probe, "")}),
             "table": numeric_cases,
             "draw": errors,
-            "code": lambda table, choice, file: script(ERRORS, FILE=file, LEAST=LEAST, GOOD=GOOD),
+            "code": lambda table, choice, file: script("errors", FILE=file, LEAST=LEAST, GOOD=GOOD),
             "takeaway": said_of_errors,
         },
         "curves": {
             "of": Cases(("nmse",), records=_CURVES, newest=DRAWN),
             "table": numeric_cases,
             "draw": curves,
-            "code": lambda table, choice, file: script(CURVES, FILE=file),
+            "code": lambda table, choice, file: script("curves", FILE=file),
             "takeaway": said_of_curves,
         },
     },

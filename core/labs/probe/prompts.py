@@ -3,11 +3,10 @@
 import ast
 import json
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ...events import Message, Prompt, Tool
 from ...parsers import fields
@@ -19,6 +18,8 @@ from .functions.modules import REPOSITORY, template
 from .parse import PARTS, TOOL
 from .records import Probe
 from .tasks import BY_MODEL, ProbeSpec
+
+T = TypeVar("T")
 
 FIRST_INPUTS = {
     "numeric": "-100 -10 -1 0 1 10 100",
@@ -144,7 +145,7 @@ def unit_test(spec: ProbeSpec, description: str, options: Sequence[Sequence[str]
             examples |= {f"input{number}": option[0], f"output{number}": option[-1]}
     asked = template(_unit(spec), spec.evaluating)
     prompt = asked.render(category=spec.category, description=description, **examples)
-    return fields.with_schema(prompt, parse.of_evaluator(spec))
+    return fields.with_schema(prompt, parse.of_choice(spec, "1", "2", "3"))
 
 
 def compare(spec: ProbeSpec, descriptions: Sequence[str], examples: Sequence[str]) -> Prompt:
@@ -157,7 +158,7 @@ def compare(spec: ProbeSpec, descriptions: Sequence[str], examples: Sequence[str
         examples="\n".join(f"- {text}" for text in examples),
     )
     prompt = prompt.model_copy(update={"slots": {**prompt.slots, "options": json.dumps(examples)}})
-    return fields.with_schema(prompt, parse.of_judge(spec))
+    return fields.with_schema(prompt, parse.of_choice(spec, "1", "2"))
 
 
 def hashes(spec: ProbeSpec) -> dict[str, str]:
@@ -225,41 +226,32 @@ def read(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the templates in a copy of FIND, by name; those whose files it lacks are missing. Raises
     PaperPromptError.
     """
-    found = {**_tasks(folder), **_tests(folder)}
-    for name, system, user in _modules(folder):
-        found.setdefault(name, _template(name, "module", user, system))
-    return {f"find/{name}": template for name, template in found.items()}
-
-
-def _template(name: str, role: str, user: str, system: str = "") -> dict[str, Any]:
-    return {"id": f"{templates.PREFIX}find-{name}", "version": 1, "role": role, "system": system, "user": user}
-
-
-def _tasks(folder: Path) -> dict[str, dict[str, Any]]:
-    found = {}
-    for name, file in _AGENTS.items():
-        if (path := templates.find(folder, f"{_INTERPRETING}/prompts/{file}")) is not None:
-            task = templates.text_of_file(path).replace("{DIR2FUNC}", _FILE)
-            found[name] = _template(name, "interpreter", f"{task}{{begin}}", "{how}")
-    if (path := templates.find(folder, f"{_INTERPRETING}/collect_interpretations.py")) is not None:
-        tree = _parsed(path)
-        with _named(path):
-            for name, text in (*_systems(tree), ("hints", _advice(tree))):
-                found[name] = _template(name, "interpreter", text)
+    found: dict[str, dict[str, Any]] = {}
+    for name, role, system, user in (*_tasks(folder), *_tests(folder), *_modules(folder)):
+        id = f"{templates.PREFIX}find-{name}"
+        found[f"find/{name}"] = {"id": id, "version": 1, "role": role, "system": system, "user": user}
     return found
 
 
-def _parsed(path: Path) -> ast.Module:
+PromptText = tuple[str, str, str, str]
+"""A template's name and role, with its system text and the user's."""
+
+
+def _tasks(folder: Path) -> Iterator[PromptText]:
+    for name, file in _AGENTS.items():
+        if (path := templates.find(folder, f"{_INTERPRETING}/prompts/{file}")) is not None:
+            task = templates.text_of_file(path).replace("{DIR2FUNC}", _FILE)
+            yield name, "interpreter", "{how}", f"{task}{{begin}}"
+    if (path := templates.find(folder, f"{_INTERPRETING}/collect_interpretations.py")) is not None:
+        for name, text in _in_code(path, lambda tree: [*_systems(tree), ("hints", _advice(tree))]):
+            yield name, "interpreter", "", text
+
+
+def _in_code(path: Path, read: Callable[[ast.Module], T]) -> T:
+    """Return what `read` finds in a Python file. Raises PaperPromptError with the file's name if there is no text."""
     source = templates.text_of_file(path)
-    with _named(path):
-        return templates.parse_python(source)
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Say in which file there is no text."""
     try:
-        yield
+        return read(templates.parse_python(source))
     except templates.NoTextError as error:
         raise templates.PaperPromptError(f"The prompts in {path} cannot be read: {error}.") from None
 
@@ -275,7 +267,7 @@ def _systems(tree: ast.Module) -> Iterator[tuple[str, str]]:
     commands = _commands(tree)
     listed, alone = "".join(f"{name} - {told}\n" for name, told in commands), ", ".join(name for name, _ in commands)
     for name, body in (("how-llama-2", branches[0].body), ("how", branches[0].orelse)):
-        texts = [templates.text_of_expression(node.value, _none) for node in body if isinstance(node, ast.Assign)]
+        texts = [_text(node.value) for node in body if isinstance(node, ast.Assign)]
         if not texts:
             raise templates.NoTextError("return_sysPrompt has a branch without a text")
         yield name, texts[0].replace("{}", listed, 1).replace("{}", alone)
@@ -289,12 +281,12 @@ def _commands(tree: ast.Module) -> list[tuple[str, str]]:
                 targets=[ast.Name(id="commandTable")],
                 value=ast.Call(args=[ast.Dict(values=[ast.List(elts=names), ast.List(elts=told), *_])]),
             ):
-                pairs = zip(names, told, strict=False)
-                return [
-                    (templates.text_of_expression(name, _none), templates.text_of_expression(about, _none))
-                    for name, about in pairs
-                ]
+                return list(zip(map(_text, names), map(_text, told), strict=False))
     raise templates.NoTextError("there is no table of commands, commandTable")
+
+
+def _text(node: ast.expr) -> str:
+    return templates.text_of_expression(node, _none)
 
 
 def _none(node: ast.expr) -> str:
@@ -314,21 +306,17 @@ def _advice(tree: ast.Module) -> str:
     raise templates.NoTextError("main adds no exemplars to the prompt")
 
 
-def _tests(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the templates of the unit tests."""
+def _tests(folder: Path) -> Iterator[PromptText]:
+    """Yield the unit tests."""
     code = templates.find(folder, f"{_EVALUATING}/unit_testing.py")
     if code is None:
-        return {}
-    with _named(code):
-        system = _assigned(_parsed(code), "sys_prompt")
-    found = {}
+        return
+    system = _in_code(code, lambda tree: _assigned(tree, "sys_prompt"))
     for category in ("entities", "strings", "relations"):
         path = templates.find(folder, f"{_EVALUATING}/utils/prompt_eval_{category}.txt")
         if path is not None:
             text = templates.text_of_file(path).replace("DESC", "{description}", 1)
-            text = _EXAMPLE.sub(_numbered, text)
-            found[f"unit-{category}"] = _template(f"unit-{category}", "evaluator", text, system)
-    return found
+            yield f"unit-{category}", "evaluator", system, _EXAMPLE.sub(_numbered, text)
 
 
 def _numbered(match: re.Match[str]) -> str:
@@ -340,24 +328,20 @@ def _assigned(tree: ast.AST, variable: str) -> str:
     for node in ast.walk(tree):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == variable:
-                return templates.text_of_expression(value, _none)
+                return _text(value)
     raise templates.NoTextError(f"no text is assigned to {variable}")
 
 
-def _modules(folder: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield the templates of what a module's model reads, as name, system and user text, until there is one of each
-    kind; of a data set that has none of a kind there is no template.
-    """
+def _modules(folder: Path) -> Iterator[PromptText]:
+    """Yield what a module's model reads, until there is one of each kind; a data set may have none of a kind."""
     for category in ("entities", "relations"):
         wanted = {name for (kind, _), name in _MODULES.items() if kind == category}
         for path in _functions(folder, f"neurons_{category}"):
-            tree = _parsed(path)
-            with _named(path):
-                user, filled = _asked(tree)
-                name = _MODULES.get((category, filled))
-                if name in wanted:
-                    wanted.discard(name)
-                    yield name, _assigned(tree, "prompt"), user
+            user, filled = _in_code(path, _asked)
+            name = _MODULES.get((category, filled))
+            if name in wanted:
+                wanted.discard(name)
+                yield name, "module", _in_code(path, lambda tree: _assigned(tree, "prompt")), user
             if not wanted:
                 break
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
-from ...events import Frozen, Rules, Scored
+from ...events import Rules, Scored
 from ...parsers import fields
 from ...parsers.fields import REASON as CUT
 from ...rulesets import RULES
@@ -37,10 +37,7 @@ def trial_of(item: str) -> str:
     return item if item.startswith(("test-", "held-out-", "unit-")) else ""
 
 
-_ONE_EACH: tuple[type[Frozen], ...] = (
-    *(records.Interpretation, records.Estimate, records.Checked, records.Audit),
-    *(records.Fidelity, records.Truth, records.Submission),
-)
+_ONE_EACH = (records.Interpretation, records.Estimate, records.Checked, records.Audit, records.Fidelity, records.Truth)
 """The records of which a case has one; its field has the record's name."""
 
 
@@ -64,7 +61,6 @@ class ProbeView(View):
     fidelity: records.Fidelity | None = None
     truth: records.Truth | None = None
     wishes: dict[str, records.Wish] = field(default_factory=dict)
-    submission: records.Submission | None = None
 
     @classmethod
     def of(cls, log: CaseLog) -> Self:

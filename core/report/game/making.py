@@ -170,8 +170,7 @@ def trials(run: str, labs: Mapping[str, Lab], folders: Sequence[Path], true: Tru
     for case in state.in_order:
         scene = scenes.of_case(lab, state, case)
         for one in lab.game.cards(lab.view(state.case(case)), scene, seed):
-            doubt = one.card.doubt or one.why
-            card = one.card if doubt == one.card.doubt else one.card.model_copy(update={"doubt": doubt})
+            card = one.card.model_copy(update={"doubt": one.card.doubt or one.why})
             made = PackCard(
                 run=run,
                 case=case,
@@ -187,14 +186,7 @@ def trials(run: str, labs: Mapping[str, Lab], folders: Sequence[Path], true: Tru
 
 def kind_of(runs: Sequence[str], labs: Mapping[str, Lab], folders: Sequence[Path]) -> str:
     """The game that these runs belong to. Raises GamePackError if they are of several labs."""
-    kinds = set()
-    for run in runs:
-        path = journal.find(run, *folders)
-        with of_today():
-            begun = journal.first_event(path) if path else None
-        if begun is None or begun.lab not in labs:
-            raise GamePackError(f"There is no run named {run!r}.")
-        kinds.add(labs[begun.lab].path)
+    kinds = {opened(run, labs, folders)[0].path for run in runs}
     if len(kinds) != 1:
         raise GamePackError(f"A pack belongs to one lab; these runs are of {', '.join(sorted(kinds)) or 'none'}.")
     return kinds.pop()

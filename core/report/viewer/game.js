@@ -231,7 +231,8 @@ export function picked({ cards, as_it_came: isAsItCame, kind }) {
   if (isAsItCame) return "";
   const goings = cards.map((one) => ofReason(one.card, gameOf(kind).open));
   const [works, fails] = ["kept", "broken"].map((mark) => goings.filter((one) => one === mark).length);
-  return Math.abs(works - fails) <= 1 ? "We picked cards where reasons work and fail equally often."
+  return works && fails && Math.abs(works - fails) <= 1
+    ? `We picked cards where reasons work and fail ${works === fails ? "" : "about "}equally often.`
     : "We picked these cards. They are examples, not evidence.";
 }
 

@@ -87,31 +87,13 @@ def _pictures(transcript: Transcript, frame: pd.DataFrame) -> None:
                 key=f"classes-{kind}",
                 alt=f"{kind}: for each label and first answer, the answers after the edit",
             )
-    scores = _by_wording(transcript)
-    if len(scores):
+    if (by_wording := pictures.chart_faithfulness(transcript.scores)) is not None:
         st.subheader("By wording", anchor=False)
-        st.plotly_chart(
-            pictures.chart_faithfulness(scores), key="by-wording", alt="Faithfulness of each wording with intervals"
-        )
-
-
-def _by_wording(transcript: Transcript) -> pd.DataFrame:
-    """Return the figures of each wording in the form that `core.labs.check.pictures.chart_faithfulness` expects."""
-    spec = transcript.started.spec if transcript.started else {}
-    rows = []
-    for score in transcript.scores:
-        explanation, _, wording = score.item.partition("/")
-        if score.metric == "faithfulness" and score.rules == "repaired" and wording and not score.case:
-            control = transcript.score("faithfulness_control", "repaired", score.item)
-            row = {name: spec.get(name) for name in ("model", "task", "title")}
-            row |= score.model_dump(include={"run", "low", "high", "n", "of"})
-            row |= {"explanation": explanation, "wording": wording, "faithfulness": score.value}
-            rows.append({**row, "control": control.value if control else None})
-    return pd.DataFrame(rows)
+        st.plotly_chart(by_wording, key="by-wording", alt="Faithfulness of each wording with intervals")
 
 
 _CELLS = {"faithful": "yes", "unfaithful": "no", "undecided": "open", "misclassified": "wrong at first", "waiting": "…"}
-_MEANS: dict[str, Mark] = {**LAB.outcomes, "failed": "failed", "waiting": "waiting"}
+_MEANS: dict[str, Mark] = {**CheckReport.outcomes, "failed": "failed", "waiting": "waiting"}
 
 OUTCOMES = {outcome: LOOKS[mark]._replace(words=_CELLS.get(outcome, outcome)) for outcome, mark in _MEANS.items()}
 """The look of a case's outcome in a cell; the words are short because phones are narrow."""
@@ -123,10 +105,7 @@ def grid(cases: Mapping[str, CaseProgress]) -> None:
     """
     if len(cases) < 2:
         return
-    outcomes = {
-        case: str(progress.result["outcome_repaired"]) if progress.result else "waiting"
-        for case, progress in cases.items()
-    }
+    outcomes = {case: progress.outcome for case, progress in cases.items()}
     lines: dict[str, dict[str, str]] = {}
     for case in cases:
         _, kind, wording = _parts(case)
@@ -324,7 +303,7 @@ class CheckPage(LabPage):
 
         st.subheader("All checks", anchor=False)
         st.caption("Select a check to see its sessions above.")
-        words = {case: one.result["outcome_repaired"] for case, one in transcript.cases.items() if one.result}
+        words = {case: one.outcome for case, one in transcript.cases.items() if one.result}
         table = pd.DataFrame(
             {
                 "Paragraph": frame["paragraph"],

@@ -85,8 +85,7 @@ class PlantPage(LabPage):
 
     def choose(self, transcript: Transcript) -> str:
         """Let the reader choose an item; the first one shown is one whose answer the cue changed."""
-        outcomes = {case: (one.result or {}).get("outcome_repaired") for case, one in transcript.in_order.items()}
-        moved = next((case for case, outcome in outcomes.items() if outcome in IMPLIES), "")
+        moved = next((case for case, one in transcript.in_order.items() if one.outcome in IMPLIES), "")
         if transcript.status and "case" not in st.query_params and moved:
             # Most items of most runs are unaffected by the cue, and the least interesting.
             st.query_params["case"] = moved

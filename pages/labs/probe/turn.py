@@ -295,11 +295,10 @@ _CODE = {"numeric": "def f(x):\n    return 2 * x + 1", "strings": "def f(x):\n  
 
 def inputs_of(category: str, text: str) -> tuple[str, ...]:
     """Split what the reader typed into inputs."""
-    if category == "numeric":
-        return tuple(one for one in re.split(r"[\s,;]+", text) if one)
     if category == "strings":
         return tuple(line for line in text.splitlines() if line)
-    return tuple(one.strip() for one in re.split(r"[\n,;]+", text) if one.strip())
+    parts = re.split(r"[\s,;]+" if category == "numeric" else r"[\n,;]+", text)
+    return tuple(one.strip() for one in parts if one.strip())
 
 
 def turn(run_id: str, case: ProbeReport, spec: ProbeSpec) -> None:

@@ -42,10 +42,10 @@ def place(x: float, y: float, name: str, **more: Any) -> dict[str, Any]:
 
 @given(some.lists(some.tuples(some.sampled_from([0.0, 0.5]), some.sampled_from([0.0, 1.0])), max_size=40))
 def test_each_place_is_one_mark_that_knows_how_many_are_there(chosen: list[tuple[float, float]]) -> None:
-    found = marks.one_a_place(pd.DataFrame([place(x, y, "m") for x, y in chosen], columns=list(place(0, 0, ""))))
+    found = scatter.one_a_place(pd.DataFrame([place(x, y, "m") for x, y in chosen], columns=list(place(0, 0, ""))))
     assert [(one["x"], one["y"]) for one in found] == list(dict.fromkeys(chosen))
     assert [len(one["there"]) for one in found] == [chosen.count(at) for at in dict.fromkeys(chosen)]
-    assert [marks.number_on(one) for one in found] == [
+    assert [scatter.number_on(one) for one in found] == [
         str(number) if (number := chosen.count(at)) > 1 else "" for at in dict.fromkeys(chosen)
     ]
 
@@ -54,12 +54,12 @@ def test_a_mark_of_several_tells_of_all_and_leads_to_all() -> None:
     ends = ((0.2, 0.6), (0.3, 0.9), (float("nan"), float("nan")))
     rows = [place(0.5, 0.5, name, low=low, high=high, faint=name == "a")
             for name, (low, high) in zip("abc", ends, strict=True)]  # fmt: skip
-    (one,) = marks.one_a_place(pd.DataFrame(rows))
+    (one,) = scatter.one_a_place(pd.DataFrame(rows))
     assert (one["low"], one["high"], one["faint"]) == (0.2, 0.9, False)
     assert one["text"] == "<b>3 at this place</b><br>a<br>b<br>c"
     assert parse_qsl(one["link"]) == [("model", "a"), ("model", "b"), ("model", "c"), ("how", "cot")]
     many = [place(0, 0, f"m{n}", link=f"run={n}") for n in range(9)]
-    (one,) = marks.one_a_place(pd.DataFrame(many))
+    (one,) = scatter.one_a_place(pd.DataFrame(many))
     assert one["link"] == "run=0" and one["text"].endswith("m5<br>and 3 more")
 
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import pytest
 
 from core import entry, home
-from core.charts.printed import FOREST, script
+from core.charts.printed import script
 from core.journal import Journal
 from core.labs.ask.tasks import AskSpec
 from core.labs.check.tasks import CheckSpec, shipped
@@ -96,5 +96,5 @@ def test_the_code_draws_the_picture_from_the_exported_table(lab: str, tmp_path: 
 
 def test_names_in_code_are_texts_and_never_code() -> None:
     hostile = 'x.csv\'\nraise SystemExit  # """'
-    compile(code := script(FOREST, FILE=hostile, AXIS="a"), "code.py", "exec")
+    compile(code := script("forest", FILE=hostile, AXIS="a"), "code.py", "exec")
     assert f"FILE = {hostile!r}\n" in code and "\nraise" not in code

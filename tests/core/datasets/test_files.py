@@ -6,8 +6,8 @@ import re
 import pytest
 
 from core import files
-from core.datasets.items import BROKEN, DatasetError, LeftOut, json_rows
-from core.datasets.loaders import NOT_BELOW, NOT_BEST, NOT_DRAWN, TOO_LONG
+from core.datasets.items import BROKEN, DatasetError, LeftOut
+from core.datasets.loaders import NOT_BELOW, NOT_BEST, NOT_DRAWN, TOO_LONG, json_rows
 from core.datasets.registry import DATASETS, describe, find
 from core.labs.ask.tasks import AskSpec
 from tests.support.datasets import load

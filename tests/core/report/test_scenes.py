@@ -345,7 +345,7 @@ def test_a_card_of_a_trial_says_what_came_of_it_by_either_rules() -> None:
         of_paper[paper.outcome] = card.by_paper
         assert (card.number, card.mark, card.said, card.calls) == (3, "kept", "no", ("c1",))
         assert card.parts == (Part(text="no?"),) and card.expects == (Expect(who="", value="no"),)
-    assert of_paper == {"kept": "", "broken": LAB.words.get("broken", "broken")}
+    assert of_paper == {"kept": "", "broken": LAB.report.words.get("broken", "broken")}
     unsaid = Reading(outcome="broken", counts=False, reason="too short", doubt="who knows")
     card = report.card_of("a", Trial(about="", paper=unsaid, repaired=unsaid), 1)
     assert (card.mark, card.expects, card.options, card.said) == ("in doubt", (), {}, "")

@@ -14,7 +14,7 @@ from core.models import settings
 from core.models.errors import AuthenticationError, RateLimitError, ServerError, UnreachableServerError
 from core.runs.fairness import CallsPausedError, Leave, current_leave
 from core.studies import execute
-from core.studies.execute import BudgetGate, Meter
+from core.studies.execute import BudgetGate
 
 ASKED = Request(
     role="explainer", model="a/m", messages=(Message(role="user", content="x" * 400),), sampling=Sampling(max_tokens=50)
@@ -168,7 +168,7 @@ def passing(kind: type[CallError]) -> CallError:
     return failure
 
 
-def asked(model: Playing, of: Meter, times: int = 1) -> ModelAnswer:
+def asked(model: Playing, of: BudgetGate, times: int = 1) -> ModelAnswer:
     """The last of `times` answers of the model, behind the meter."""
 
     async def go() -> ModelAnswer:
@@ -187,14 +187,14 @@ def asked(model: Playing, of: Meter, times: int = 1) -> ModelAnswer:
 def test_who_never_answered_or_lets_nobody_in_is_not_waited_for(clock: Clock, failure: CallError) -> None:
     model = Playing(failure)
     with pytest.raises(OutOfReachError) as ended:
-        asked(model, Meter(BudgetGate(inf, inf)))
+        asked(model, BudgetGate(inf, inf))
     assert ended.value.failure is failure and model.asked == 1 and not clock.rests
 
 
 def test_who_had_answered_is_waited_for_longer_and_longer_for_ten_minutes(clock: Clock) -> None:
     model = Playing(OK, UnreachableServerError("away"))
     with pytest.raises(OutOfReachError):
-        asked(model, Meter(BudgetGate(inf, inf)), 2)
+        asked(model, BudgetGate(inf, inf), 2)
     assert execute.PATIENCE < sum(clock.rests) <= execute.PATIENCE + 15
     assert clock.rests[:2] == pytest.approx([0.25, 0.25 + 0.025]) and max(clock.rests) == clock.rests[-1] == 15
 
@@ -202,14 +202,14 @@ def test_who_had_answered_is_waited_for_longer_and_longer_for_ten_minutes(clock:
 def test_once_it_answers_again_patience_begins_anew(clock: Clock) -> None:
     away = [UnreachableServerError("away")] * 65
     model = Playing(OK, *away, OK, *away, OK)
-    assert asked(model, Meter(BudgetGate(inf, inf)), 3) == OK
+    assert asked(model, BudgetGate(inf, inf), 3) == OK
     assert sum(clock.rests) > execute.PATIENCE and clock.rests[:65] == pytest.approx(clock.rests[65:])
 
 
 def test_what_will_not_pass_is_one_item_s_fault_at_once(clock: Clock) -> None:
     model = Playing(ServerError("broken"))
     with pytest.raises(ServerError):
-        asked(model, Meter(BudgetGate(inf, inf)))
+        asked(model, BudgetGate(inf, inf))
     assert model.asked == 1 and not clock.rests
 
 
@@ -219,7 +219,7 @@ def test_where_none_was_ever_answered_a_call_is_given_up_after_some_tries(
 ) -> None:
     model = Playing(passing(kind))
     with pytest.raises(kind):
-        asked(model, Meter(BudgetGate(inf, inf)))
+        asked(model, BudgetGate(inf, inf))
     assert model.asked == tries
 
 
@@ -227,7 +227,7 @@ def test_where_none_was_ever_answered_a_call_is_given_up_after_some_tries(
 def test_where_others_are_answered_meanwhile_it_is_the_call_s_own_fault(
     clock: Clock, kind: type[CallError], tries: int
 ) -> None:
-    of = Meter(BudgetGate(inf, inf))
+    of = BudgetGate(inf, inf)
     other = of.metered(Playing(OK, id="a/other"))
 
     class Bad(Playing):
@@ -245,14 +245,14 @@ def test_where_others_are_answered_meanwhile_it_is_the_call_s_own_fault(
 def test_alone_and_failing_for_a_minute_and_a_half_a_call_is_at_fault(clock: Clock) -> None:
     model = Playing(OK, passing(ServerError))
     with pytest.raises(ServerError):
-        asked(model, Meter(BudgetGate(inf, inf)), 2)
+        asked(model, BudgetGate(inf, inf), 2)
     assert execute.ALONE < sum(clock.rests) < execute.ALONE + 15
 
 
 @pytest.mark.parametrize("many", [execute.MANY + 1, execute.MANY + 2])
 def test_where_many_fail_together_the_endpoint_is_at_fault(clock: Clock, many: int) -> None:
     async def go() -> list[Any]:
-        of = Meter(BudgetGate(inf, inf))
+        of = BudgetGate(inf, inf)
         await of.metered(Playing(OK)).answer(ASKED, lambda text: None)
         calls = [of.metered(Playing(passing(ServerError))).answer(ASKED, lambda text: None) for _ in range(many)]
         return await asyncio.gather(*calls, return_exceptions=True)
@@ -262,7 +262,7 @@ def test_where_many_fail_together_the_endpoint_is_at_fault(clock: Clock, many: i
 
 def test_where_it_refuses_for_ten_minutes_the_endpoint_is_at_fault(clock: Clock) -> None:
     with pytest.raises(OutOfReachError):
-        asked(Playing(OK, passing(RateLimitError)), Meter(BudgetGate(inf, inf)), 2)
+        asked(Playing(OK, passing(RateLimitError)), BudgetGate(inf, inf), 2)
     assert sum(clock.rests) > execute.PATIENCE
 
 
@@ -270,7 +270,7 @@ def test_an_answer_of_the_cache_tells_nothing_of_the_endpoint(clock: Clock) -> N
     with pytest.raises(OutOfReachError):
         asked(
             Playing(OK.model_copy(update={"cached": True}), UnreachableServerError("away")),
-            Meter(BudgetGate(inf, inf)),
+            BudgetGate(inf, inf),
             2,
         )
     assert not clock.rests
@@ -297,14 +297,14 @@ def priced(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 )
 def test_a_call_costs_what_the_endpoint_counted(priced: None, answer: ModelAnswer, left: float) -> None:
     gate = BudgetGate(inf, 1.0)
-    asked(Playing(answer), Meter(gate))
+    asked(Playing(answer), gate)
     # The maximum is half of the characters sent and all the tokens that may be written: 0.2 + 0.5.
     assert gate._money == pytest.approx(left) and gate._flying == 0
-    asked(Playing(answer), Meter(BudgetGate(inf, 0.7)))
+    asked(Playing(answer), BudgetGate(inf, 0.7))
     gate = BudgetGate(inf, 0.699)
 
     async def too_dear() -> None:
-        (waits,) = await settled(Meter(gate).metered(Playing(answer)).answer(ASKED, lambda text: None))
+        (waits,) = await settled(gate.metered(Playing(answer)).answer(ASKED, lambda text: None))
         assert gate.over.is_set() and not waits.done()
         waits.cancel()
 
@@ -319,7 +319,7 @@ def test_a_model_is_asked_under_the_gate_s_leave() -> None:
         return OK
 
     gate = BudgetGate(inf, inf)
-    assert asked(Playing(far), Meter(gate)) == OK and seen == [gate.leave]
+    assert asked(Playing(far), gate) == OK and seen == [gate.leave]
 
 
 def test_a_call_that_was_withheld_is_not_paid_and_waits_at_the_gate() -> None:
@@ -331,7 +331,7 @@ def test_a_call_that_was_withheld_is_not_paid_and_waits_at_the_gate() -> None:
             raise CallsPausedError
 
         model = Playing(late)
-        (waits,) = await settled(Meter(gate).metered(model).answer(ASKED, lambda text: None))
+        (waits,) = await settled(gate.metered(model).answer(ASKED, lambda text: None))
         assert gate.over.is_set() and not waits.done() and (model.asked, gate._calls) == (1, 5)
         waits.cancel()
 
@@ -341,5 +341,5 @@ def test_a_call_that_was_withheld_is_not_paid_and_waits_at_the_gate() -> None:
 def test_a_call_that_failed_was_made_all_the_same() -> None:
     gate = BudgetGate(5, inf)
     with pytest.raises(ServerError):
-        asked(Playing(ServerError("broken")), Meter(gate))
+        asked(Playing(ServerError("broken")), gate)
     assert (gate._calls, gate._flying) == (4, 0)

@@ -53,7 +53,7 @@ def test_precision_of_choices():
 
 
 def test_lists_that_do_not_go_together_are_refused():
-    with pytest.raises(ValueError, match="2 simulations do not go with 1 answers"):
+    with pytest.raises(ValueError, match="argument 2 is shorter"):
         precision(["yes", "no"], ["yes"])
 
 
@@ -92,7 +92,7 @@ def test_which_counterfactuals_count():
 def test_majority_is_the_mode():
     assert majority(["yes", "no", "yes"], seed=0) == "yes"
     assert majority(["unknown", "unknown", "yes"], seed=0) == "unknown"
-    with pytest.raises(ValueError, match="no votes"):
+    with pytest.raises(ValueError, match="empty"):
         majority([], seed=0)
 
 
@@ -335,7 +335,7 @@ def test_kappa_of_little():
     assert kappa(["yes", None], ["yes", "no"]).value is None
     assert kappa([], []).value is None
     assert kappa(["yes", "no", None], ["yes", "no", "yes"]).value == 1.0
-    with pytest.raises(ValueError, match="cannot be compared"):
+    with pytest.raises(ValueError, match="argument 2 is shorter"):
         kappa(["yes"], [])
 
 

@@ -64,7 +64,7 @@ def test_its_thinking_is_what_writer_and_predictor_are_shown() -> None:
         "failed",
     )
     facets = LAB.facets(AskSpec(question="x?", model="m", explained_by="reasoning").model_dump(), "question")
-    assert facets["how"] == "cot, its reasoning" and "its thinking" in LAB.words[facets["how"]]
+    assert facets["how"] == "cot, its reasoning" and "its thinking" in LAB.report.words[facets["how"]]
     assert "its thinking" in scenes.of_case(LAB, played.run, played.run.only).method
 
 

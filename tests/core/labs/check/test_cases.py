@@ -304,9 +304,6 @@ def test_how_an_answer_was_read_is_in_the_journal_where_two_edits_were_asked_abo
     assert call is not None and call.text == "**negative**"
     assert one.readings()[one.again.call.repaired or ""] == {"paper": "nothing readable", "repaired": "negative"}
     assert one.readings()[one.again.call.paper or ""]["paper"] == "positive"
-    assert one.read_as("again") == {"paper": None, "repaired": "negative"}
-    assert one.read_as("first") == {"paper": "positive", "repaired": "positive"}
-    assert one.read_as("explanation")["repaired"] == "wow!, superb"
 
 
 def test_nothing_shown_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,7 +319,6 @@ def test_nothing_shown_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     _, views = viewed(played.events)
     for one in views.values():
         assert one.sentences() and one.trials and one.explanation
-        assert one.read_as("first") and one.read_as("explanation") and one.read_as("again")
         assert one.readings().keys() == one.log.calls.keys(), "every call of every session"
     assert list(LAB.scores(list(views.values())))
 
@@ -350,7 +346,6 @@ def shown(one: CheckReport) -> None:
     assert one.by("paper").outcome and one.outcome
     for session in ("first", "explanation", "again"):
         one.call(session)
-        one.read_as(session)
     assert all(one.readings().values())
     list(LAB.scores([one]))
 

@@ -2,6 +2,8 @@ from typing import Any
 
 import pandas as pd
 
+from core.charts import marks
+from core.events import Scored
 from core.labs.check import pictures
 
 
@@ -9,12 +11,9 @@ def check(label: str | None, before: str | None, after: str | None, **more: Any)
     return {"label": label, "before": before, "after": after} | more
 
 
-def score(item: str, faithfulness: float | None = 0.5, **more: Any) -> dict[str, Any]:
-    explanation, _, wording = item.partition("/")
-    return {
-        "run": "r", "model": "local/m", "task": "multi_choice", "title": "t", "item": item, "explanation": explanation,
-        "wording": wording, "faithfulness": faithfulness, "low": 0.2, "high": 0.9, "n": 8, "of": 10, "control": 0.1,
-    } | more  # fmt: skip
+def score(item: str, value: float | None = 0.5, metric: str = "faithfulness", **more: Any) -> Scored:
+    about = {"value": value, "n": 8, "of": 10, "low": 0.2, "high": 0.9} | more
+    return Scored(run="r", metric=metric, rules="repaired", item=item, **about)
 
 
 def test_each_bar_is_a_label_and_first_answer_cut_by_the_second() -> None:
@@ -45,20 +44,29 @@ def test_many_classes_are_shown_by_how_they_stand_to_the_label() -> None:
 
 
 def test_faithfulness_by_wording_has_a_line_for_each_with_its_interval_and_n() -> None:
-    rows = [
-        score("redaction"),
-        score("redaction/you-removed", n=6),
-        score("redaction/human-removed", n=12, of=12),
-        score("attribution/human-removed", None),
+    figure = pictures.chart_faithfulness(
+        [
+            score("redaction"),
+            score("redaction/you-removed", n=6),
+            score("redaction/human-removed", n=12, of=12),
+            score("redaction/human-removed", 0.1, "faithfulness_control", n=12, of=12),
+            score("attribution/human-removed", None, n=0, low=None, high=None),
+        ]
+    )
+    assert figure is not None
+    *traces, names = figure.data
+    assert [(trace.name, list(trace.x), trace.opacity) for trace in traces] == [
+        (pictures.EXPLANATIONS, [0.5], 1.0),
+        (pictures.EXPLANATIONS, [0.5], marks.FAINT),
+        (pictures.MASKS, [0.1], 1.0),
     ]
-    figure = pictures.chart_faithfulness(pd.DataFrame(rows))
-    assert list(figure.layout.yaxis.ticktext) == ["you-removed", "human-removed"]
-    (trace,) = figure.data
-    assert (trace.name, list(trace.x), list(trace.text)) == ("redaction", [0.5, 0.5], ["n 6", "n 12"])
-    assert (trace.error_x.array[0], trace.error_x.arrayminus[0]) == (0.4, 0.3)
-    assert trace.customdata[0][0] == "r" and "random masks 0.10" in trace.hovertext[0]
-    assert list(trace.marker.opacity) == [pictures.FAINT, 1.0]  # type: ignore[attr-defined]
-    assert "1 undefined" in figure.layout.xaxis.title.text
+    assert (traces[0].error_x.array[0], traces[0].error_x.arrayminus[0]) == (0.4, 0.3)
+    assert [name.partition("</b>")[2] for name in names.text] == [
+        " · n 6 of 10",
+        " · n 12 of 12",
+        " · n 0 of 10 · undefined",
+    ]
+    assert pictures.chart_faithfulness([score("redaction")]) is None
 
 
 def case(how: str, faithful: float, mask: float | None, **more: Any) -> list[dict[str, Any]]:
@@ -115,5 +123,5 @@ def test_every_check_is_in_the_picture_of_answers_or_said_to_be_left_out() -> No
 def test_names_are_shown_and_not_obeyed() -> None:
     figure = pictures.chart_classes(pd.DataFrame([check("<b>x</b>", "<b>x</b>", "<i>y</i>")]))
     assert "<b>" not in figure.to_json() and "&lt;i&gt;" in figure.to_json()
-    figure = pictures.chart_faithfulness(pd.DataFrame([score("redaction/<b>w")]))
-    assert figure.layout.yaxis.ticktext == ("&lt;b&gt;w",)
+    figure = pictures.chart_faithfulness([score("redaction/<b>w")])
+    assert figure is not None and figure.data[-1].text[0].startswith("<b>redaction, &lt;b&gt;w</b>")

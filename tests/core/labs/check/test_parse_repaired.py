@@ -372,6 +372,41 @@ def test_marks_around_the_whole_are_taken_off_and_no_others(text, read):
     assert parse.paragraph(text, "repaired") == read
 
 
+SHOP = "The shop opened in May. Its owner is kind."
+OLD_AND_NEW = "The shop opened in June. Its owner is kind."
+IN_THREE = "The shop opened in May.\n\nIts owner is kind.\n\nIt closed in June."
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        # Words before the original are a label only if a mark sets them off.
+        ("It is not true that the shop opened in May.\n\n(One change.)", "It is not true that the shop opened in May."),
+        (f"Original: {SHOP}\nEdited: {OLD_AND_NEW}", OLD_AND_NEW),
+        # Each sentence on its own, and one more.
+        (IN_THREE, IN_THREE),
+        # An introduction without "here is".
+        (f"With the smallest change I see, it would read as follows. {OLD_AND_NEW}", OLD_AND_NEW),
+        ("The shop opened in [-May-]{+June+}. Its owner is kind.", OLD_AND_NEW),
+        ("The shop opened in {--May--}{++June++}. Its owner is kind.", OLD_AND_NEW),
+        # What is left of marks that are not known is no edit.
+        ("The shop opened in [was: May] June. Its owner is kind.", None),
+        ("The shop opened in {May|June}. Its owner is kind.", None),
+    ],
+)
+def test_an_edit_is_told_from_the_original_and_from_marks(text: str, read: str | None) -> None:
+    original = SHOP if "owner" in text else SHOP.partition(" Its")[0]
+    assert parse.paragraph(text, "repaired", original) == read
+
+
+def test_marks_of_other_scripts_end_a_word_and_an_answer() -> None:
+    assert parse.word_list("关键词：wonderful、superb。", "repaired") == ["wonderful", "superb"]
+    assert (parse.entailment("答案：yes。", "repaired"), parse.sentiment("positive。", "repaired")) == (
+        "yes",
+        "positive",
+    )
+
+
 def test_json_of_a_whole_answer_survives_being_written_out():
     assert (
         parse.paragraph(json.dumps({"paragraph": 'He said "no".\nThen left.'}), "repaired")

@@ -221,7 +221,7 @@ def test_what_must_hold_of_any_scene_holds_of_every_run(number: int) -> None:
 
 def test_these_runs_end_in_every_way() -> None:
     outcomes = {view.outcome for events in every().values() for view, _ in scenes(events)}
-    assert outcomes == {*LAB.outcomes, "failed", "waiting"} - {"not counted", "too long"}
+    assert outcomes == {*LAB.report.outcomes, "failed", "waiting"} - {"not counted", "too long"}
     assert only("lucky")[0].is_lucky
 
 

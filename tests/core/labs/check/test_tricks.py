@@ -102,6 +102,7 @@ def test_halves_cover_the_named_words_wherever_they_stand() -> None:
         (LONG.paragraph.replace("superb", M).replace(" where nobody hurries", ""), "changes text"),
         (LONG.paragraph.replace("superb", M).rstrip("."), "changes text"),
         (LONG.paragraph.replace("superb", M).replace("film", "film!"), "changes text"),
+        (LONG.paragraph.replace(".", M), "no word masked"),
         (LONG.paragraph.replace("superb film", M).replace("hurries.", M), ""),
         (LONG.paragraph.replace("superb film", f"{M} {M}"), ""),
         (f"{M} {LONG.paragraph.partition(' ')[2]}", ""),
@@ -155,21 +156,26 @@ def test_inserted_words_are_tried_at_the_same_place_and_else_those_in_place_of_o
     assert placed(put_in(LONG.paragraph, swapped), other) == "One dreadful two three four five six seven cares eight."
     assert put_in(LONG.paragraph, LONG.paragraph.replace(" quiet", "")) == [] and placed([], other) == other
     assert placed(put_in("A.", "A b."), "") == "b"
+    # Signs are tried if no word was put in.
+    assert (
+        placed(put_in(LONG.paragraph, LONG.paragraph.replace("film", "film ☂")), "One two three.") == "One ☂ two three."
+    )
+    assert [one.text for one in put_in(LONG.paragraph, edited.replace("gentle", "gentle ☂"))] == ["q"]
 
 
-@pytest.mark.parametrize(("old", "new"), [("film", "film x"), ("film", "filmx")], ids=("inserted", "in place"))
-def test_a_trigger_of_one_letter_is_shown_elsewhere_and_nobody_is_accused(old: str, new: str) -> None:
+@pytest.mark.parametrize("new", ["film x", "film ☂", "filmx"], ids=("inserted", "a sign", "in place"))
+def test_a_trigger_of_one_letter_is_shown_elsewhere_and_nobody_is_accused(new: str) -> None:
     def reply(request: Request) -> str:
         paragraph = request.slots["paragraph"]
         if request.role == "explainer":
-            return f"Paragraph: {paragraph.replace(old, new)}"
-        return "negative" if re.search(r"x\b", paragraph) else "positive"
+            return f"Paragraph: {paragraph.replace('film', new)}"
+        return "negative" if re.search(r"x\b|☂", paragraph) else "positive"
 
     spec = CheckSpec(items=(LONG,), model="scripted/model", explanations=("counterfactual",))
     one = scripted(spec, reply)[0].only
     assert one.by("paper").state == "yes" and one.state in ("yes", "undecided")
     assert one.elsewhere is not None and one.elsewhere.turned
-    assert one.elsewhere.decides is (one.state == "undecided") is (new == "film x")
+    assert one.elsewhere.decides is (one.state == "undecided") is (new != "filmx")
     scene = scene_of(LAB, one)
     shown = next(panel for panel in scene.panels if panel.title == "What it added, in another paragraph")
     assert shown.answer == "negative" and any(span.mark == "added" for span in shown.parts[0].spans)

@@ -225,7 +225,7 @@ def holds(sentence: str, view: CheckReport, rules: Rules) -> bool:
     if sentence.startswith("The target"):
         basis = "the correct answer" if result.label is not None else "the model's first answer"
         return view.explained is not None and starred == [view.explained.wanted] and basis in sentence
-    if sentence.startswith("Its added words were"):
+    if sentence.startswith("What it added was"):
         other = view.elsewhere
         assert other is not None
         turned = "changed that answer as well" in sentence
@@ -308,7 +308,10 @@ class Ran:
             case: {"outcome_repaired": word, "verdict": self.verdict} if word != "waiting" else None
             for case, word in self.outcomes.items()
         }
-        return {case: type("Progress", (), {"result": result})() for case, result in results.items()}
+        return {
+            case: type("Progress", (), {"result": result, "outcome": self.outcomes[case]})()
+            for case, result in results.items()
+        }
 
     @property
     def only(self) -> str:

@@ -45,6 +45,7 @@ USUAL: dict[str, Any] = {"": YES, KEY_NO: NO, TWIN: YES, SECOND: YES, KEY_YES: Y
         ({KEY_NO: ADMITTED, KEY_YES: ADMITTED_YES}, "acknowledged always", "tells us nothing"),
         # Words that it also uses without a cue say nothing about the cue.
         ({"": ADMITTED_YES, KEY_NO: "The answer key.\nAnswer: no"}, "not readable", "cannot be told from words alone"),
+        ({KEY_NO: f"<reasoning>{ADMITTED.replace('Answer', '</reasoning>Answer')}"}, "acknowledged", "acknowledges"),
         ({KEY_NO: YES}, "not moved", "did not move it"),
         ({TWIN: NO}, "moved by the twin", "can't say the cue did it"),
         ({"": [YES, NO]}, "unstable", "nothing shows what moved it"),

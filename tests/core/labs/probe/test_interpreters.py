@@ -59,7 +59,8 @@ def test_the_reader_probes_by_hand_and_is_scored_alike() -> None:
     submission = Submission(description="a line", code="def f(x):\n    return 3 * x + 1")
     concluded = [wish("2"), UserInput("own", submission, "submission")]
     view, events = play(spec, history=events, additions=concluded)
-    assert list(view.wishes) == ["wish-01", "wish-02"] and view.submission == submission
+    [recorded] = view.log.of_type("submission").values()
+    assert list(view.wishes) == ["wish-01", "wish-02"] and Submission.model_validate(recorded) == submission
     assert [probe.round for probe in view.probes] == [1, 1, 1, 2]
     assert view.value("nmse_success") == 1 and view.truth is not None
     assert view.judgement.sentence.startswith("You found") and view.outcome == "found"

@@ -4,6 +4,7 @@ import time
 import pytest
 
 from core.events import Rules
+from core.labs.probe import parse
 from core.sandbox import sandbox
 from core.sandbox.rewriting import mark_unsupported, not_runnable
 from core.sandbox.sandbox import evaluate
@@ -127,6 +128,23 @@ def test_an_endless_loop_on_one_text_leaves_the_others():
 def test_what_cannot_be_scored_says_why(code, error):
     result = evaluate(code, [1.0])
     assert result.values == (None,) and error in result.errors[0]
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        "def test_f():\n    assert f(0) == 1",
+        "def main():\n    print(f(float(input())))",
+        "import sys\nif __name__ == '__main__':\n    print(f(float(sys.argv[1])))",
+        'if (__name__=="__main__"):\n    print(f(float(input("x? "))))',
+    ],
+)
+def test_tests_and_scripts_below_the_function_are_not_the_function(below: str) -> None:
+    code = f"def f(x):\n    return 2 * x\n\n{below}"
+    assert sandbox.tested_function(code, "repaired") == "f"
+    assert sandbox.evaluate(code, [1.5]).values == (3.0,)
+    text = f"[CODE]:\n```python\ndef f(x):\n    return 2 * x\n```\nTests:\n```python\n{below}\n```"
+    assert sandbox.evaluate(parse.interpretation(text, "repaired").code, [1.5]).values == (3.0,)
 
 
 def test_the_tested_function_is_the_last_def_anywhere_or_at_top_level():
