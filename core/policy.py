@@ -5,7 +5,8 @@ to a name that is not loopback's. Each setting can be changed by an environment 
 """
 
 import os
-from collections.abc import Iterable
+import subprocess
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from hmac import compare_digest
 from ipaddress import IPv4Address
@@ -202,6 +203,24 @@ def _is_whole(text: str) -> bool:
 def child_environment() -> dict[str, str]:
     """Return the environment for a process that we start: paths and the like, but no keys or passwords."""
     return {name: value for name, value in os.environ.items() if name.upper().startswith(_INHERITED)}
+
+
+def start_process(
+    command: Sequence[str], stderr: int | None = subprocess.DEVNULL, **more: str
+) -> "subprocess.Popen[bytes]":
+    """Start a process of ours in the app's folder, with `more` variables in its environment, and pipes to its standard
+    input and from its output. It is in a group of its own, so that it can be ended with all it starts, and so that
+    Ctrl+C reaches the app alone, which ends it.
+    """
+    return subprocess.Popen(  # noqa: S603  our own command
+        command,
+        cwd=package_data.ROOT,
+        env={**child_environment(), **more},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        start_new_session=True,
+    )
 
 
 def table() -> Iterable[tuple[Setting, bool]]:

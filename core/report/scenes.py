@@ -44,7 +44,9 @@ def who(model: str, lab: Lab | None = None) -> Who:
     billions = float(size[1]) / (1 if size[2].lower() == "b" else 1_000)
     kind = "a small model" if billions < SMALL else "a model"
     count = f"{size[1]} {'billion' if size[2].lower() == 'b' else 'million'}"
-    return Who(shown=f"{kind} ({_spelled(family[0][:20])}, {count})", name=_short(name[: size.start()], count))
+    return Who(
+        shown=f"{kind} ({_spelled(family[0][:20])}, {count})", name=_short(name[: size.start()], f"{count} parameters")
+    )
 
 
 def _short(before: str, count: str) -> str:

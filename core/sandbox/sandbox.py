@@ -16,7 +16,6 @@ import os
 import queue
 import re
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -25,8 +24,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ..events import Rules
-from ..package_data import ROOT
-from ..policy import child_environment
+from ..policy import start_process
 from ..runs.fairness import FairSemaphore
 from . import Value, process
 from .process import OSLimits, Outcome
@@ -186,16 +184,7 @@ class _Process:
     """A `process`, for one program at a time."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(  # noqa: S603  our own module
-            COMMAND,
-            cwd=ROOT,
-            env=child_environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            # Its own process group, so that it can be ended together with all it starts.
-            start_new_session=True,
-        )
+        self._process = start_process(COMMAND)
         atexit.register(self.end)
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         # In a thread, because reading from a pipe has no timeout.

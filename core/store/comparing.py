@@ -303,7 +303,7 @@ def most_shared(selected: Selection, by: str, among: Sequence[str]) -> list[str]
     """The two values of the facet `by` with outcomes on the most items that both have, all else equal, of those
     `among` which to choose; robots only if there are no others. Empty if no two share an item.
     """
-    pairs = Counter[tuple[str, str]]()
+    pairs, counted = Counter[tuple[str, str]](), "true" if by == "model" else selected.filter.counted
     for name, lab in selected.store.labs.items():
         if (judged := lab.listing.judged) is None:
             continue
@@ -316,7 +316,7 @@ def most_shared(selected: Selection, by: str, among: Sequence[str]) -> list[str]
             f"""
             , valued as (
                 select {facet.value}::varchar as value, items.* from wanted items {facet.joined}
-                where items.lab = $lab and counts and coalesce(doubt, '') = '' and outcome in ({settled})
+                where items.lab = $lab and counts and coalesce(doubt, '') = '' and outcome in ({settled}) and {counted}
             ), met as (
                 select distinct value, {home_in_sql(judged)} as home, hash({apart}) as apart from valued items
                 where list_contains($among, value) and title not in ({quoted("", *judged.nameless)})

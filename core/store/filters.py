@@ -21,7 +21,7 @@ TITLES = {
     "model": "Model",
     "outcome": "Outcome",
     **FACETS,
-    "reason": "Set aside, because",
+    "reason": "Excluded, because",
     "error": "A call failed",
     "status": "Run",
     "doubt": "In doubt",

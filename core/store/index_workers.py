@@ -18,7 +18,6 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from .. import policy
-from ..package_data import ROOT
 from .event_rows import Rows, new_run
 
 if TYPE_CHECKING:
@@ -84,16 +83,8 @@ def read_all(store: Store, journals: Sequence[tuple[str, str, int]], recordings:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603  our own module
-        [sys.executable, "-m", __name__],
-        cwd=ROOT,
-        # Arrow's own allocator keeps what it freed, which takes a quarter of a worker's memory.
-        env={**policy.child_environment(), "ARROW_DEFAULT_MEMORY_POOL": "system"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        # Ctrl+C reaches the app's process, which ends this one.
-        start_new_session=True,
-    )
+    # Arrow's own allocator keeps what it freed, which takes a quarter of a worker's memory.
+    return policy.start_process([sys.executable, "-m", __name__], stderr=None, ARROW_DEFAULT_MEMORY_POOL="system")
 
 
 def _batches(worker: subprocess.Popen[bytes], task: tuple[Any, ...]) -> Iterator[ReadJournals]:

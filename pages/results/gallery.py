@@ -144,7 +144,7 @@ class PictureData:
     def key(self) -> str:
         """All that the tables depend on beside the picture."""
         looked = self.looked
-        asked = (looked.filter, looked.viewer, tuple(looked.stopped), self.own, self.with_robots)
+        asked = (looked.filter, looked.viewer, tuple(looked.stopped), sorted(looked.blind), self.own, self.with_robots)
         return repr((str(looked.store.path), looked.store.writer.writes, asked))
 
     def first(self, lab: Lab, one: Picture) -> tuple[dict[str, DataFrame], list[str]]:

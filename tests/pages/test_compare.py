@@ -7,7 +7,9 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry, home
 from core.labs.ask.view import Outcome
+from core.store import comparing
 from core.store.comparing import By
+from core.store.listing import Selection
 from tests.core.store.test_comparing import FAILED, A, B, asked, same
 from tests.pages.conftest import in_address, words
 
@@ -75,6 +77,10 @@ def test_it_opens_with_two_that_share_items_or_says_that_none_do(page: Callable[
     assert "1 starter question with an outcome for both" in words(app)
     asked(home.journals(), "run-z2", "m/z", {name: same(a="misled") for name in ("x0", "x1")})
     assert page("compare").multiselect(key="of").value == ["m/x", "m/z"], "the most items first"
+    asked(home.journals(), "run-robot-2", "control/robot", of["x"], method="posthoc")
+    assert not page("compare", by="how").exception
+    shared = comparing.most_shared(Selection(entry.keeper().store), "how", ["cot", "posthoc"])
+    assert shared == [], "only a robot explained in both ways, and robots do not count there"
 
 
 def test_what_a_lab_compares_by_is_kept_or_broken() -> None:

@@ -49,8 +49,8 @@ def test_tables_are_kept_until_the_index_is_written_and_no_longer(tmp_path: Path
     read = []
 
     class Cases:
-        def __init__(self, filter: Filter, writer: Writer) -> None:
-            self.filter, self.viewer, self.stopped = filter, None, ()
+        def __init__(self, filter: Filter, writer: Writer, blind: tuple[tuple[str, str], ...]) -> None:
+            self.filter, self.viewer, self.stopped, self.blind = filter, None, (), blind
             self.store = SimpleNamespace(path=tmp_path, writer=writer)
 
         def of_cases(self, lab: str, cases: object, own: str) -> pd.DataFrame:
@@ -61,8 +61,10 @@ def test_tables_are_kept_until_the_index_is_written_and_no_longer(tmp_path: Path
     one: Any = SimpleNamespace(name="one", of=(), choices=("", "more"), table=lambda rows, choice: rows)
     writer = Writer()
 
-    def drawn(filter: Filter = EVERYTHING, own: str = "", with_robots: bool = False) -> tuple[list[int], list[str]]:
-        looked: Any = Cases(filter, writer)
+    def drawn(
+        filter: Filter = EVERYTHING, own: str = "", with_robots: bool = False, blind: tuple[tuple[str, str], ...] = ()
+    ) -> tuple[list[int], list[str]]:
+        looked: Any = Cases(filter, writer, blind)
         data = PictureData(looked, own, with_robots)
         first, controls = data.first(lab, one)
         return [len(first[""]), len(data.table(lab, one, "more"))], controls
@@ -75,6 +77,8 @@ def test_tables_are_kept_until_the_index_is_written_and_no_longer(tmp_path: Path
     drawn(Filter(text="penguin"))
     drawn(own="domain")
     assert read[8:] == ["", "", "domain", "domain"]
+    drawn(blind=(("run", "case"),))
+    assert len(read) == 14, "who has yet to judge answers is shown no tables that were made with them"
 
 
 def led(link: str) -> None:

@@ -274,7 +274,7 @@ export function Actions({ stage, scene, does = {} }) {
 
 /** A respondent by its name, as the end tells it. */
 export const revealed = ({ name, does, is_robot: isRobot }) =>
-  `${isRobot ? "the robot " : ""}${name.replace(/\d [bm]illion$/, "$& parameters")}${does ? `, which ${does}` : ""}`;
+  `${isRobot ? "the robot " : ""}${name}${does ? `, which ${does}` : ""}`;
 
 // ----------------------------------------------------------------------------------------------------------- Tell
 

@@ -294,11 +294,19 @@ def test_what_a_figure_was_made_with_is_told_in_words() -> None:
 def test_who_explains_is_told_by_its_kind_until_the_end() -> None:
     for id, shown, name in (
         ("control/overgeneralizes", "a robot", "overgeneralizes"),
-        ("local/qwen2.5-coder-1.5b-instruct-q4_k_m", "a small model (Qwen, 1.5 billion)", "Qwen2.5-Coder, 1.5 billion"),
-        ("local/SmolLM2-135M-Instruct-Q4_K_M.gguf", "a small model (SmolLM, 135 million)", "SmolLM2, 135 million"),
-        ("local/smollm2-135m", "a small model (SmolLM, 135 million)", "SmolLM2, 135 million"),
-        ("hub/meta-llama/Llama-3.1-70B-Instruct", "a model (Llama, 70 billion)", "Llama-3.1, 70 billion"),
-        ("ollama/llama3.2:3b", "a small model (Llama, 3 billion)", "Llama3.2, 3 billion"),
+        (
+            "local/qwen2.5-coder-1.5b-instruct-q4_k_m",
+            "a small model (Qwen, 1.5 billion)",
+            "Qwen2.5-Coder, 1.5 billion parameters",
+        ),
+        (
+            "local/SmolLM2-135M-Instruct-Q4_K_M.gguf",
+            "a small model (SmolLM, 135 million)",
+            "SmolLM2, 135 million parameters",
+        ),
+        ("local/smollm2-135m", "a small model (SmolLM, 135 million)", "SmolLM2, 135 million parameters"),
+        ("hub/meta-llama/Llama-3.1-70B-Instruct", "a model (Llama, 70 billion)", "Llama-3.1, 70 billion parameters"),
+        ("ollama/llama3.2:3b", "a small model (Llama, 3 billion)", "Llama3.2, 3 billion parameters"),
         ("openai/gpt-4o-mini", "a model (gpt-4o-mini)", "gpt-4o-mini"),
         ("", "", ""),
     ):
