@@ -293,7 +293,7 @@ class _Event(Frozen):
     at: Annotated[datetime, AfterValidator(_in_utc)] = Field(default_factory=now)
 
 
-class Placed(_Event):
+class InRun(_Event):
     """An event within a run."""
 
     case: str = ""
@@ -369,7 +369,7 @@ class Shared(_Event):
     """Whether everyone may view it from now on."""
 
 
-class Asked(Placed):
+class Asked(InRun):
     """A call that is about to be made."""
 
     kind: Literal["asked"] = "asked"
@@ -407,7 +407,7 @@ class Token(_Event):
     """The piece."""
 
 
-class _OfCall(Placed):
+class _OfCall(InRun):
     kind: Literal["answered"] = "answered"
     call: str
     """The call's id within the run."""
@@ -430,7 +430,7 @@ class Answered(ModelAnswer, _OfCall):
         return ModelAnswer(**{name: getattr(self, name) for name in ModelAnswer.model_fields} | {"cached": True} | news)
 
 
-class Failed(Placed):
+class Failed(InRun):
     """A call or the run itself failed."""
 
     kind: Literal["failed"] = "failed"
@@ -450,7 +450,7 @@ class Failed(Placed):
     """Whether what the user gave was the reason."""
 
 
-class Recorded(Placed):
+class Recorded(InRun):
     """One finding."""
 
     kind: Literal["recorded"] = "recorded"
@@ -469,7 +469,7 @@ class Recorded(Placed):
         return self.record, self.case, self.item, self.by
 
 
-class Dropped(Placed):
+class Dropped(InRun):
     """Something that is excluded."""
 
     kind: Literal["dropped"] = "dropped"
@@ -483,7 +483,7 @@ class Dropped(Placed):
     """The parser for which it is excluded; None for both."""
 
 
-class Scored(Placed):
+class Scored(InRun):
     """A metric of the whole run, or of `case` if the run has several."""
 
     kind: Literal["scored"] = "scored"

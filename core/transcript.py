@@ -280,7 +280,7 @@ class Transcript:
                 self.status = event.status
             case events.Failed() if event.call is None:
                 self.failures.append(event)
-            case events.Placed():
+            case events.InRun():
                 self._place(event)
 
     def _resume(self) -> None:
@@ -293,7 +293,7 @@ class Transcript:
         for place in self.places.values():
             place.drops = [drop for drop in place.drops if drop.reason != "error"]
 
-    def _place(self, event: events.Placed) -> None:
+    def _place(self, event: events.InRun) -> None:
         match event:
             case events.Asked():
                 self.asked += 1

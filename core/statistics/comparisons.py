@@ -11,19 +11,8 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .intervals import (
-    FEW,
-    MEDIAN,
-    ROOM,
-    Interval,
-    Kind,
-    bisected,
-    interval_of_items,
-    is_alike,
-    mcnemar,
-    of_gaps,
-    wilson,
-)
+from . import intervals
+from .intervals import Kind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,7 +56,7 @@ def compare(a: Mapping[str, float | None], b: Mapping[str, float | None], kind: 
         return PairedComparison(0, of, detail={"reason": "no item is in both settings"})
     mean_a, mean_b = math.fsum(left) / len(left), math.fsum(right) / len(right)
     gaps = [x - y for x, y in zip(left, right, strict=True)]
-    low, high = interval_of_items(gaps, of_gaps(kind))[1:3]
+    low, high = intervals.interval_of_items(gaps, intervals.of_gaps(kind))[1:3]
     untested = PairedComparison(len(shared), of, mean_a, mean_b, mean_a - mean_b, low, high)
     if len(shared) < 2:
         return replace(untested, detail={"reason": "a paired test needs two items"})
@@ -100,14 +89,14 @@ def sign_flips(differences: Sequence[float] | NDArray[np.float64], draws: int = 
 
     gaps, n = np.asarray(differences, dtype=float), len(differences)
     if np.isin(gaps, (-1, 0, 1)).all():
-        return Test(mcnemar(int((gaps == 1).sum()), int((gaps == -1).sum())), "exact McNemar")
+        return Test(intervals.mcnemar(int((gaps == 1).sum()), int((gaps == -1).sum())), "exact McNemar")
     far = abs(gaps.sum()) - 1e-9 * np.abs(gaps).sum()  # sums in another order differ a little
     if 2**n <= draws + 1:
         signs = 1.0 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
         return Test(float((np.abs(signs @ gaps) >= far).mean()), f"sign flips, all {2**n:,}")
-    random, at_once, reached = np.random.default_rng(0), max(1, ROOM // n), 0
+    random, at_once, reached = np.random.default_rng(0), max(1, intervals.ROOM // n), 0
     sizes, times = np.unique(np.abs(gaps).round(12), return_counts=True)
-    if is_alike(len(sizes), n):
+    if intervals.is_alike(len(sizes), n):
         # Of c differences of one size, the number that keep their sign is binomial.
         sums = (2.0 * random.binomial(times, 0.5, size=(draws, len(sizes))) - times) @ sizes
         return Test((int((np.abs(sums) >= far).sum()) + 1) / (draws + 1), f"sign flips, {draws:,} drawn")
@@ -175,7 +164,7 @@ def beta_pairs(only_first: int, only_second: int, n: int) -> BetaPairs:
         def is_below(gap: float) -> bool:
             return bool(betainc(won, lost, np.clip((1 + gap / shares) / 2, 0, 1)).mean() < level)
 
-        return bisected(-1.0, 1.0, is_below)[1]
+        return intervals.bisected(-1.0, 1.0, is_below)[1]
 
     mean = (won - lost) / (n + 4)
     return BetaPairs(mean, quantile(0.025), quantile(0.975), float(betaincc(won, lost, 0.5)))
@@ -187,7 +176,7 @@ MOST = 5
 SMALL = 100
 """Below this many shared items, Beta-Binomial figures are given as well."""
 
-UNSHARED = Interval(None, None, None, 0, "no item is shared")
+UNSHARED = intervals.Interval(None, None, None, 0, "no item is shared")
 
 
 @dataclass(frozen=True)
@@ -211,7 +200,7 @@ class Pair:
     clusters: int = 0
     mean_first: float | None = None
     mean_second: float | None = None
-    difference: Interval = UNSHARED
+    difference: intervals.Interval = UNSHARED
     first_alone: int | None = None
     second_alone: int | None = None
     test: Test | None = None
@@ -254,7 +243,11 @@ def corrected(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
 
 
 def compare_cells(
-    cells: pd.DataFrame, item: Any, has: pd.DataFrame, home: pd.Series[Any] | None = None, kind: Kind = "share"
+    cells: pd.DataFrame,
+    item: Any,
+    has: pd.DataFrame,
+    home: pd.Series[Any] | None = None,
+    kind: Kind = "share",
 ) -> Pair:
     """Compare two subjects where all else is equal. `cells` has a row for each item and everything else that must be
     equal, a column per subject, and NaN where there is no value; `item` says whose row it is, as `groupby` accepts
@@ -268,7 +261,10 @@ def compare_cells(
 
 
 def compare_where_equal(
-    rows: pd.DataFrame, settings: pd.DataFrame, wanted: Sequence[tuple[Hashable, Hashable]], kind: Kind = "share"
+    rows: pd.DataFrame,
+    settings: pd.DataFrame,
+    wanted: Sequence[tuple[Hashable, Hashable]],
+    kind: Kind = "share",
 ) -> dict[tuple[Hashable, Hashable], Pair]:
     """Compare the `wanted` pairs of subjects over the items that both have while all else is equal, corrected for all
     of them. `rows` has the columns subject, item and value (of this `kind`, NaN if undefined). Two rows of an item
@@ -292,7 +288,7 @@ def compare_where_equal(
 
 def _signs(gaps: NDArray[np.float64]) -> Test:
     """Return the sign test, which goes with a median: whether as many gaps are above 0 as below, up to chance."""
-    return Test(mcnemar(int((gaps > 0).sum()), int((gaps < 0).sum())), "sign test")
+    return Test(intervals.mcnemar(int((gaps > 0).sum()), int((gaps < 0).sum())), "sign test")
 
 
 def _pair(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], a: Hashable, b: Hashable, kind: Kind) -> Pair:
@@ -314,9 +310,9 @@ def _pair(table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], a: Hasha
         clusters=len(means),
         mean_first=float(means["first"].mean()),
         mean_second=float(means["second"].mean()),
-        difference=interval_of_items(gaps.tolist(), of_gaps(kind)),
-        test=_signs(gaps) if kind in MEDIAN else sign_flips(gaps),
-        faint=len(means) < FEW,
+        difference=intervals.interval_of_items(gaps.tolist(), intervals.of_gaps(kind)),
+        test=_signs(gaps) if kind in intervals.MEDIAN else sign_flips(gaps),
+        faint=len(means) < intervals.FEW,
     )
 
 
@@ -418,7 +414,7 @@ def items_for_width(width: float, share: float = 0.5) -> int:
         raise ValueError(f"no number of items makes an interval of {share} {width} wide")
 
     def is_narrow(n: int) -> bool:
-        low, high = wilson(share, n)
+        low, high = intervals.wilson(share, n)
         return high - low <= width
 
     return _fewest(is_narrow)
@@ -473,7 +469,7 @@ def power_of_differences(differences: Sequence[float], n: int, draws: int = 2000
     if n < 2:
         return 0.0
     gaps, random, limit = np.asarray(differences, dtype=float), np.random.default_rng(0), stdtrit(n - 1, 1 - LEVEL / 2)
-    found, at_once = 0, max(1, ROOM // n)
+    found, at_once = 0, max(1, intervals.ROOM // n)
     for start in range(0, draws, at_once):
         drawn = gaps[random.integers(len(gaps), size=(min(at_once, draws - start), n), dtype=np.int32)]
         error = drawn.std(axis=1, ddof=1) / n**0.5

@@ -162,7 +162,8 @@ def home_folder() -> Path:
 
 def entry(setting: str, name: str, repository: str) -> dict[str, Any]:
     """Return the content of the template `name`, from the home if `setting` is "paper", else from the folder that it
-    names. Its id begins with "paper:". Raises PaperPromptError, and NotAllowedError if visitors may not name folders.
+    names. Its id begins with "paper:". Raises NoPaperPromptError if it is not there, PaperPromptError if it cannot be
+    read, and NotAllowedError if visitors may not name folders.
     """
     try:
         folder = home_folder() if setting == PAPER else files.resolve_named(setting)

@@ -16,17 +16,7 @@ from ...runs.annotation_sets import SIMULATED
 from ...score import Score
 from ...statistics.agreement import correlation_per_input
 from ...statistics.intervals import Interval
-from ..base.declared import (
-    GUESS,
-    VERDICT,
-    AnnotationQuestion,
-    AnnotationTask,
-    Metric,
-    QualificationQuestion,
-    ReferenceAnswers,
-    cell,
-    declared,
-)
+from ..base import declared
 from .metrics import kappa
 from .qualification import judge, needed, questions
 from .records import GUESSES, UNKNOWN, Counterfactual, Explanation
@@ -44,7 +34,7 @@ if TYPE_CHECKING:
 PLAUSIBLE = "plausibility"
 """What people judge about a case as a whole."""
 
-_TITLES = {metric.name: metric.title for metric in declared(__file__, "for_tables", Metric)}
+_TITLES = {metric.name: metric.title for metric in declared.declared(__file__, "for_tables", declared.Metric)}
 
 KINDS: tuple[Literal["pearson", "spearman"], ...] = ("pearson", "spearman")
 _PEOPLE = "people"
@@ -75,7 +65,7 @@ def guessed(frame: DataFrame) -> DataFrame:
     """
     if "read" not in frame:
         return frame[:0]
-    chosen = frame[(frame["metric"] == GUESS) & frame["word"].isin(_READABLE) & frame["read"].isin(_READABLE)]
+    chosen = frame[(frame["metric"] == declared.GUESS) & frame["word"].isin(_READABLE) & frame["read"].isin(_READABLE)]
     return chosen.assign(simulates=chosen["simulator"].where(chosen["simulator"] != "", chosen["model"]))
 
 
@@ -95,7 +85,7 @@ def with_simulatability(frame: DataFrame) -> Iterator[dict[str, Any]]:
             people = part["who"].nunique()
             over = "one person" if people == 1 else f"mean over {people} people"
             note = f"{over}; where both predict{_exams(part)}"
-            yield cell(row, _TITLES[f"{name}_simulatability"], part, Score(value, len(both), of), of, note)
+            yield declared.cell(row, _TITLES[f"{name}_simulatability"], part, Score(value, len(both), of), of, note)
 
 
 def _exams(frame: DataFrame) -> str:
@@ -140,7 +130,7 @@ def _mean(found: Sequence[Score], row: str, part: DataFrame, over: str, n: int, 
     values = [one.value for one in found if one.value is not None]
     undefined = f"; {len(found) - len(values)} undefined" if len(values) < len(found) else ""
     mean = Score(sum(values) / len(values) if values else None, n, of)
-    return cell(row, _TITLES["kappa"], part, mean, of, f"{over}{undefined}; items are new questions")
+    return declared.cell(row, _TITLES["kappa"], part, mean, of, f"{over}{undefined}; items are new questions")
 
 
 def judged(frame: DataFrame) -> DataFrame:
@@ -151,7 +141,7 @@ def judged(frame: DataFrame) -> DataFrame:
         return frame[:0]
     places = ["run", "case"]
     precision = frame[frame["metric"] == "precision"][[*places, "value"]].rename(columns={"value": "precision"})
-    verdicts = frame[(frame["metric"] == f"{VERDICT}{PLAUSIBLE}") & (frame["trial"] == "")]
+    verdicts = frame[(frame["metric"] == f"{declared.VERDICT}{PLAUSIBLE}") & (frame["trial"] == "")]
     return verdicts.merge(precision, on=places)
 
 
@@ -192,7 +182,7 @@ def _correlated(frame: DataFrame) -> Cells:
 
 def _cell(kind: str, metric: str, found: Interval, inputs: Sequence[Hashable], frame: DataFrame) -> dict[str, Any]:
     column, note = f"{kind} · {_TITLES[metric]}", found.how.partition(";")[0]
-    return cell("all systems", column, frame, found, len({*inputs}), note)
+    return declared.cell("all systems", column, frame, found, len({*inputs}), note)
 
 
 _COUNTED = ("", "not simulatable")
@@ -210,15 +200,15 @@ def _shown(question: str, explanation: str, answer: str, follow_up: str) -> Show
     return tuple((label, text) for label, text in pairs if text)
 
 
-class PredictTask(AnnotationTask):
+class PredictTask(declared.AnnotationTask):
     """What will the model answer to a new question, going by its explanation?"""
 
     name = "predict"
-    metric = GUESS
+    metric = declared.GUESS
     of: Task = "strategyqa"
     """The task of the runs that it is about."""
 
-    def questions(self, view: AskView) -> Iterator[AnnotationQuestion]:
+    def questions(self, view: AskView) -> Iterator[declared.AnnotationQuestion]:
         starter = view.starter
         if starter is None or view.explanation is None or view.spec is None or view.spec.task != self.of:
             return
@@ -227,18 +217,18 @@ class PredictTask(AnnotationTask):
                 continue
             answer = starter.answer[view.run_rules]
             shown = self.shown(starter, view.explanation, answer if answer in GUESSES else "", row.counterfactual)
-            yield AnnotationQuestion(key=f"{view.log.case} {item}", shown=shown, trial=item)
+            yield declared.AnnotationQuestion(key=f"{view.log.case} {item}", shown=shown, trial=item)
 
     def shown(self, starter: Explanation, explanation: str, answer: str, asked: Counterfactual) -> Shown:
         """Return what a page shows, as pairs of a label and a text."""
         return _shown(starter.question, explanation, answer, asked.text)
 
-    def compared(self, view: AskView, trial: str, rules: Rules) -> ReferenceAnswers | None:
+    def compared(self, view: AskView, trial: str, rules: Rules) -> declared.ReferenceAnswers | None:
         row = view.by(rules).rows.get(trial)
         if row is None or row.reading.reason not in _COUNTED:
             return None
         who = row.simulation.simulator if row.simulation else ""
-        return ReferenceAnswers(row.reading.expected, row.reading.observed, who)
+        return declared.ReferenceAnswers(row.reading.expected, row.reading.observed, who)
 
     def careful(self, view: AskView, trial: str) -> str:
         """A careful person reads the explanation as the run's predictor did."""
@@ -246,10 +236,12 @@ class PredictTask(AnnotationTask):
         read = row.simulation.repaired if row and row.simulation else ""
         return read if read in GUESSES else UNKNOWN
 
-    def test(self) -> Sequence[QualificationQuestion]:
+    def test(self) -> Sequence[declared.QualificationQuestion]:
         # As in the paper there is none for preferences.
         return [
-            QualificationQuestion(one.id, _shown(one.question, one.said, one.answer, one.counterfactual), one.right)
+            declared.QualificationQuestion(
+                one.id, _shown(one.question, one.said, one.answer, one.counterfactual), one.right
+            )
             for one in (questions() if self.of == "strategyqa" else ())
         ]
 
@@ -273,19 +265,19 @@ class PreferenceTask(PredictTask):
         return tuple((label, text) for label, text in pairs if text)
 
 
-class PlausibilityTask(AnnotationTask):
+class PlausibilityTask(declared.AnnotationTask):
     """Does each explanation of one question justify the correct answer?"""
 
     name = "plausibility"
-    metric = f"{VERDICT}{PLAUSIBLE}"
+    metric = f"{declared.VERDICT}{PLAUSIBLE}"
 
-    def questions(self, view: AskView) -> Iterator[AnnotationQuestion]:
+    def questions(self, view: AskView) -> Iterator[declared.AnnotationQuestion]:
         starter = view.starter
         if starter is None or not starter.gold or not view.explanation or not starter.question:
             return
         key = " ".join(starter.question.split()).casefold()
         shown = (("Question", starter.question), ("Correct answer", starter.gold))
-        yield AnnotationQuestion(key=key, shown=shown, text=view.explanation)
+        yield declared.AnnotationQuestion(key=key, shown=shown, text=view.explanation)
 
     def careful(self, view: AskView, trial: str) -> str:
         """A careful person accepts an explanation if it argues for the correct answer."""

@@ -19,15 +19,7 @@ from ...runs.fairness import run_in_thread
 from ...sandbox import sandbox
 from ...text import embed
 from ...text.embed import NoEncoderError
-from .functions.base import (
-    Backbone,
-    BenchmarkError,
-    FindFunction,
-    UndefinedInputError,
-    Value,
-    as_number,
-    published_triplets,
-)
+from .functions import base
 from .functions.entities import INSIDE, LEAST, OUTSIDE, EntityFunction, concepts
 from .functions.modules import ModuleFunction, Output, outputs_of
 from .functions.relations import UNDEFINED, RelationFunction, relations, same_answer
@@ -70,7 +62,7 @@ class ModuleCalls:
             raise
 
     async def outputs(
-        self, function: ModuleFunction, backbone: Backbone, inputs: Sequence[str], prompts: str | None = None
+        self, function: ModuleFunction, backbone: base.Backbone, inputs: Sequence[str], prompts: str | None = None
     ) -> list[Output]:
         """Return what the function gives for each input (`outputs_of`). Raises CallError if there is no encoder, or if
         no input has a value because calls failed.
@@ -117,7 +109,7 @@ class _Call(NamedTuple):
 class Box:
     """The function with a call counter. `probes` are the calls made so far, in order."""
 
-    def __init__(self, spec: ProbeSpec, run: CaseContext, function: FindFunction) -> None:
+    def __init__(self, spec: ProbeSpec, run: CaseContext, function: base.FindFunction) -> None:
         self.function = function
         self.probes: list[Probe] = []
         self._spec = spec
@@ -189,10 +181,10 @@ class Box:
         rng = np.random.default_rng([self._spec.seed, _PROBES, call.number])
         try:
             value = self.function(self.function.read(call.input), rng)
-        except UndefinedInputError as problem:
+        except base.UndefinedInputError as problem:
             return call.failed(str(problem))
         is_typed = self.function.category == "numeric" and isinstance(value, str)
-        return call.gave(value_text(value), as_number(str(value)) if is_typed else real(value))
+        return call.gave(value_text(value), base.as_number(str(value)) if is_typed else real(value))
 
     def _by_code(self, function: CodeFunction, calls: Sequence[_Call]) -> list[Probe]:
         """Run all inputs in one program of the sandbox."""
@@ -201,7 +193,7 @@ class Box:
         for call in calls:
             try:
                 read.append(function.read(call.input))
-            except UndefinedInputError as problem:
+            except base.UndefinedInputError as problem:
                 read.append(0.0)
                 problems[call.number] = str(problem)
         # Each command gets new random numbers, so that code with random outputs does not repeat them.
@@ -232,14 +224,14 @@ def _is_same(now: Probe, then: Probe) -> bool:
     return math.isclose(now.value, then.value, rel_tol=1e-6, abs_tol=1e-9)
 
 
-def real(value: Value | None) -> float | None:
+def real(value: base.Value | None) -> float | None:
     """Return `value` as a finite real number; None for anything else."""
     if isinstance(value, complex) and value.imag == 0:
         value = value.real
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
-def value_text(value: Value | None) -> str:
+def value_text(value: base.Value | None) -> str:
     """Return an output as an interpreter reads it: numbers to ten digits."""
     if isinstance(value, str):
         return value
@@ -270,8 +262,8 @@ def _published(spec: ProbeSpec) -> list[Stated]:
     if not spec.is_published:
         return []
     try:
-        tests = published_triplets(files.resolve_named(str(spec.find_dir)), spec.category)[spec.function]
-    except (BenchmarkError, KeyError):
+        tests = base.published_triplets(files.resolve_named(str(spec.find_dir)), spec.category)[spec.function]
+    except (base.BenchmarkError, KeyError):
         return []
     true = dict.fromkeys(test.true for test in tests)
     return [Stated(one[0], one[1] if len(one) > 1 else "1", True) for one in true]

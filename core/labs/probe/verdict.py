@@ -136,7 +136,7 @@ def _of_numbers(f: CaseFacts) -> CaseJudgement:
     elif f.points and f.without_number == 0:
         why = "the code's error is too large to be computed"
     else:
-        untested = "gave no code that gives a number at any test point, so its description could not be tested."
+        untested = "gave no code that returns a number at any test point, so its description could not be tested."
         return CaseJudgement("not tested", f"{f.who} {untested}")
     return CaseJudgement("missed", f"{not_found}: {why}.")
 

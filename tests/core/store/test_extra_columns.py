@@ -1,7 +1,6 @@
 """Columns of a person's own file are facets, columns of exports and SQL, and rows of a study's tables."""
 
 import asyncio
-import hashlib
 import json
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 
 from core import entry, home
 from core.__main__ import main
-from core.datasets import own
 from core.journal import Journal
 from core.labs.ask.tasks import AskSpec
 from core.report import export
@@ -184,13 +182,6 @@ def test_the_same_bytes_under_two_paths_are_one_data_set(tmp_path: Path) -> None
 
     assert named(name) == named(f"file:{same}"), "the path does not matter"
     assert len({named(name), named(f"file:{other}"), named(f"file:{kind}")}) == 3, "content and format do"
-    # A run of an earlier version, named by the path too, is found.
-    spec = AskSpec(model="control/fickle", dataset=name, columns=COLUMNS, counterfactuals=2)
-    content_then = {"lab": lab.name, "spec": spec.model_dump(mode="json"), "prompts": lab.prompts(spec)}
-    text = json.dumps({**content_then, "data": own.digest(name)}, sort_keys=True, ensure_ascii=False)
-    earlier = f"study-{lab.name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-    (home.journals() / f"{earlier}.jsonl").touch()
-    assert named(name) == earlier
 
 
 def test_columns_of_a_damaged_journal_are_left_out(tmp_path: Path) -> None:

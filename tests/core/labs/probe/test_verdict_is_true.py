@@ -386,7 +386,7 @@ CODE: dict[str, Check] = {
     r"It did not find the function: the code's error is too large to be computed\.": lambda c, m: (
         all(g is not None for _, _, g in c.points) and c.scores["nmse"].value is None
     ),
-    r"It gave no code that gives a number at any test point, .*": lambda c, m: all(g is None for _, _, g in c.points),
+    r"It gave no code that returns a number at any test point, .*": lambda c, m: all(g is None for _, _, g in c.points),
     r"The conclusion was (cut .+), so there is nothing to judge\. Allow more tokens\.": lambda c, m: (
         c.view.log.calls[c.view.interpretation.call].answered.cut_note == m[1]
     ),
