@@ -138,6 +138,15 @@ def rows(selected: Selection, grouping: str = "") -> DataFrame:
         metrics=[lab.headline for lab in labs],
         main=[lab.listing.main_trial for lab in labs],
     )
+    for columns in _own_columns(selected):
+        frame = frame.merge(columns, how="left", left_on=["run", "case"], right_index=True)
+    if grouping:
+        frame = frame.merge(kinds.columns(selected, grouping.removeprefix(KIND)), on=["run", "case", "trial"])
+    return frame
+
+
+def _own_columns(selected: Selection) -> tuple[DataFrame, DataFrame]:
+    """The columns of people's own files, and own labels, with run and case as their index."""
     extra = selected.frame(
         """
         select run, "case", name, value from extra_columns where (run, "case") in (select (run, "case") from wanted)
@@ -155,11 +164,7 @@ def rows(selected: Selection, grouping: str = "") -> DataFrame:
     labelled = labelled.rename(
         columns=lambda name: f"{name} ({unfit[run]})" if (run := name.rpartition(".")[2]) in unfit else name
     )
-    for columns in (wide, labelled):
-        frame = frame.merge(columns, how="left", left_on=["run", "case"], right_index=True)
-    if grouping:
-        frame = frame.merge(kinds.columns(selected, grouping.removeprefix(KIND)), on=["run", "case", "trial"])
-    return frame
+    return wide, labelled
 
 
 def kind_of(file: Path) -> Kind:
