@@ -84,31 +84,30 @@ def test_no_key_is_lost_between_rows_and_a_label_goes_to_the_case_that_is_shown(
     cell(page, 0)
     page.locator(".stage .lead").wait_for()
     settle(page)
-    first = page.evaluate(ROWS)
-    seen = {first}
+    # A second press takes a label back, so a repetition of this test gives the other one.
+    is_given = page.locator(".st-key-own-label-v").get_by_test_id("stBaseButton-primary").count()
+    key = "x" if is_given else "v"
+    given = page.locator(f".st-key-own-label-{key}").get_by_test_id("stBaseButton-primary")
+    rows = [page.evaluate(ROWS)]
     for _ in range(6):
         page.keyboard.press("j")
         # The address may say for a moment which row the page has just drawn.
-        row = page.wait_for_function(
-            f"seen => seen.includes(({ROWS})()) ? null : ({ROWS})()", arg=list(seen), timeout=2_000
-        )
-        seen.add(row.json_value())
-    assert len(seen) == 7
+        row = page.wait_for_function(f"seen => seen.includes(({ROWS})()) ? null : ({ROWS})()", arg=rows, timeout=5_000)
+        rows.append(row.json_value())
     for _ in range(6):
         page.keyboard.press("k")
-    page.wait_for_function(f"row => ({ROWS})() === row", arg=first, timeout=2_000)
+    page.wait_for_function(f"row => ({ROWS})() === row", arg=rows[0], timeout=5_000)
     # The page still shows the first row here; the key waits until it shows the one before the eyes.
     for _ in range(3):
         page.keyboard.press("j")
-    shown = page.evaluate(ROWS)
-    page.keyboard.press("v")
-    expect(page.locator(".st-key-own-label-v").get_by_test_id("stBaseButton-primary")).to_be_visible()
-    assert page.evaluate(ROWS) == shown
+    page.keyboard.press(key)
+    expect(given).to_be_visible()
+    page.wait_for_function(f"row => ({ROWS})() === row", arg=rows[3])
     settle(page)
     page.keyboard.press("k")
     page.keyboard.press("j")
     settle(page)
-    expect(page.locator(".st-key-own-label-v").get_by_test_id("stBaseButton-primary")).to_be_visible()
+    expect(given).to_be_visible()
 
 
 def test_a_click_on_a_row_shows_its_case_before_the_app_has_heard_of_it(full: Server, page: Page) -> None:
