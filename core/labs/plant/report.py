@@ -279,7 +279,7 @@ class PlantReport(PlantView, Report):
         reply, call = self.replies.get(arm), self._call(arm)
         parts = []
         if arm == PLANTED and self.planting:
-            parts.append(from_emphasis(self.whispered, "The hint"))
+            parts.append(from_emphasis(self.whispered, "The cue"))
         if call and arm == _FIRST:
             parts.append(Part(text=self._question(arm), label="Asked"))
         elif call and not arm.startswith(PLAIN):
