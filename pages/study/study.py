@@ -26,8 +26,7 @@ from pages.components.text import plain
 from pages.components.throttle import PACE, waits
 from pages.study import form, progress_view
 from pages.study.progress_view import State, budget, minutes, state_of, status
-from pages.study.results import StudyResults, draw
-from pages.study.results import load_results as looked_up
+from pages.study.results import StudyResults, draw, load_results
 
 # The estimate of what a study will take, before anything is asked, and the downloads of data sets that it misses.
 
@@ -284,7 +283,7 @@ def _seen(study: Study, file: int) -> _Seen:
     now = progress(state)
     mine = entry.studies().started(study.name)
     running = bool(now.status.get("running")) or (mine is not None and not mine.over.is_set())
-    found = looked_up(state, file, running)
+    found = load_results(state, file, running)
     return _Seen(found, now, mine, state_of(now, mine, found.off))
 
 
