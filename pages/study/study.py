@@ -20,7 +20,7 @@ from core.studies.execute import UnderWay
 from core.studies.plan import LARGEST, NeedsPromptsError, Study, StudyError, unpriced
 from core.studies.run_status import SHIFT, StudyProgress, StudyState, is_completed, progress
 from core.text.display import count_noun
-from pages.components import downloads, session
+from pages.components import downloads, reader_accuracy, session
 from pages.components.tables import button, download
 from pages.components.text import plain
 from pages.components.throttle import PACE, waits
@@ -265,6 +265,7 @@ def draw_study(name: str) -> None:
         form.only_the_host()
         _rest(study, path, 0, is_new=True)
         return
+    reader_accuracy.still_blind("The tables of a study hide nothing, so they")
     seen = _live(study, file, path.read_text(encoding="utf-8"))
     _rest(study, path, seen.now.ended, is_new=seen.state == "new")
 
