@@ -104,6 +104,14 @@ class RunSealedError(RunNotFoundError):
     title = "This run is sealed"
 
 
+class RunInAuditError(RunSealedError):
+    """Answers of the run were sampled for the visitor's blind audit and are not judged yet; the message says what to
+    do.
+    """
+
+    title = "This run is part of your blind audit"
+
+
 class NewerRunError(RunNotFoundError):
     """A newer version of the app wrote the journal."""
 

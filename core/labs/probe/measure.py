@@ -22,8 +22,7 @@ from .functions.modules import ModuleFunction
 from .functions.source import PairsFunction
 from .interpreters.agent import Conclusion, agent, milan
 from .interpreters.fit import fit_numeric, fit_string
-from .interpreters.nearest import BUDGET as NEAREST_PROBES
-from .interpreters.nearest import nearest
+from .interpreters.nearest import NEAREST_PROBES, nearest
 from .records import Fidelity, Interpretation, Probe, Submission, Truth, Wish
 from .score_numbers import grid
 from .tasks import ProbeSpec
