@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from .events import Rules
-from .statistics.intervals import MEDIAN, Kind, Range, interval_of_items, wilson
-from .statistics.intervals import is_thin as is_thin
+from .statistics.intervals import MEDIAN, Kind, Range, interval_of_items, is_thin, wilson
 
 
 @dataclass(frozen=True)

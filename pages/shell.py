@@ -8,7 +8,7 @@ import streamlit as st
 
 from core import entry, extensions, policy
 from core.labs.base.lab import Lab
-from core.report.viewer_assets import style
+from core.report.viewer_assets import viewer_style
 from pages import addresses
 from pages.components import session
 from pages.components.tables import WITHOUT_THEIRS
@@ -16,7 +16,7 @@ from pages.components.text import plain
 from pages.components.throttle import by_turns
 
 READABLE = (
-    f"<style>{style('base.css')}"
+    f"<style>{viewer_style('base.css')}"
     + """
 [data-testid^="stBaseButton-primary"], [data-tag] > * {color: var(--on)}
 button[kind="tertiary"] {text-align: start}

@@ -27,10 +27,9 @@ from .. import entry, home, journal
 from ..journal import JournalFullError
 from ..models.ids import is_free
 from ..package_data import COMMAND, ROOT
-from ..report import export, methods, standalone_html
-from ..report import study_html as of_study
+from ..report import export, methods, standalone_html, study_html
 from ..runs.context import complaints
-from ..runs.library import of_today
+from ..runs.library import refusing_newer_journals
 from ..store.index import index
 from ..store.store import Store
 from ..studies import estimate, plan, study_files, table_cells, tables
@@ -86,7 +85,7 @@ def status(file: Path, journals: Path, as_json: bool) -> int:
     if as_json:
         print(json.dumps({**asdict(found), "broken": broken}, ensure_ascii=False))
     else:
-        print(study.title, *of_study.of_progress(found), *broken, sep="\n")
+        print(study.title, *study_html.of_progress(found), *broken, sep="\n")
     return DONE
 
 
@@ -134,7 +133,7 @@ def verify(file: Path, journals: Path, as_json: bool) -> int:
     paths = [path for run in study.all if (path := journal.find(run.id, journals)) is not None]
     wrong, untold = 0, 0
     for path in paths:
-        with of_today():
+        with refusing_newer_journals():
             found, faults = entry.verify(path), journal.faults(path)
         wrong += bool(found.differ or faults)
         untold += bool(found.why)
@@ -162,7 +161,7 @@ def report(file: Path, out: Path, journals: Path) -> int:
     """Write the report and return the exit code."""
     study = plan.read(file, entry.labs())
     study_files.refuse_packed(study, journals)
-    out.write_bytes(of_study.html(study, entry.labs(), journals, _methods([run.id for run in study.all], journals)))
+    out.write_bytes(study_html.html(study, entry.labs(), journals, _methods([run.id for run in study.all], journals)))
     print(f"Written: {out}")
     return DONE
 
@@ -286,7 +285,7 @@ def _plan(file: Path, journals: Path, as_json: bool) -> int:
     if as_json:
         print(json.dumps(asdict(found), ensure_ascii=False, default=str))
     else:
-        print(study.title, *of_study.of_estimate(found), sep="\n")
+        print(study.title, *study_html.of_estimate(found), sep="\n")
     return DONE
 
 
@@ -453,7 +452,7 @@ def as_text(rows: list[Row], form: str | None = None) -> Iterable[str]:
         if not of_table:
             continue
         # Tables of choices have lists of items, which would make them too wide, so these are printed below.
-        is_wide = title.startswith(table_cells.TITLE)
+        is_wide = title.startswith(table_cells.MULTIVERSE)
         columns, by_row = pivot([cell | {"note": ""} for cell in of_table] if is_wide and form is None else of_table)
         texts = ([name, *(_cell(row[one]) if one in row else "" for one in columns)] for name, row in by_row.items())
         lines = [["", *columns], *texts]

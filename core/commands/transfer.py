@@ -17,10 +17,10 @@ from .. import entry, home, journal
 from ..datasets import logs, own
 from ..labs.base.lab import Lab
 from ..package_data import COMMAND
-from ..report import evidence as proof
-from ..report import export, methods, scenes, standalone_html
+from ..report import evidence, export, methods, scenes, standalone_html
 from ..runs import bundle
-from ..runs.bundle import BundleError, NotSignedError
+from ..runs.bundle import BundleError
+from ..runs.signatures import NotSignedError
 from ..scene import as_json
 from ..store import sql
 from ..store.filters import Filter
@@ -303,11 +303,13 @@ def _has(state: Transcript, run: str, case: str | None) -> None:
 @click.command("scene", help="Print a case's scene as JSON: what pages, presentations and exported files draw.")
 @click.argument("run", metavar="RUN")
 @click.option("--case", help="this case of the run (default: its first)")
-@click.option("--evidence", is_flag=True, help="print its data instead: calls, parsed values, all figures")
-def _scene(run: str, case: str | None, evidence: bool) -> int:
+@click.option(
+    "--evidence", "as_evidence", is_flag=True, help="print its data instead: calls, parsed values, all figures"
+)
+def _scene(run: str, case: str | None, as_evidence: bool) -> int:
     lab, state, _ = _state_of(run)
     _has(state, run, case)
-    of_case = proof.of_case if evidence else scenes.of_case
+    of_case = evidence.of_case if as_evidence else scenes.of_case
     print(as_json(of_case(lab, state, case or state.only)))
     return DONE
 

@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 from .. import duckdb_worker, files, package_data, policy
 from ..home import home
 from . import own_process
-from .items import BROKEN, MOST_NAMED, DatasetError, Item, LeftOut, Read, Task
-from .items import LARGEST as LARGEST
+from .items import BROKEN, LARGEST, MOST_NAMED, DatasetError, Item, LeftOut, Read, Task
 from .own_process import BESIDE, LONGEST_EXTRA, ReadRequest
 
 HUB = "hf://"

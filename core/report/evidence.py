@@ -375,7 +375,8 @@ def evidence_for(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: s
     opened = visit.guesses_on(run_id, case)
     found = of_case(lab, state, case)
     if opened is None:
-        return found
+        figures = [one for one in found.figures if one.about != WHOLE or not visit.unjudged(run_id)]
+        return found.model_copy(update={"figures": tuple(figures)})
     scene = scenes.of_case(lab, state, case, visit.unredacted(run_id).active())
     if is_over(scene, opened):
         return found

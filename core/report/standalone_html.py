@@ -26,8 +26,7 @@ from . import evidence, scenes
 from .game import pack as packs
 from .game.pack import Pack
 from .methods import bibtex
-from .viewer_assets import in_one_scope
-from .viewer_assets import style as viewer_style
+from .viewer_assets import in_one_scope, viewer_style
 
 if TYPE_CHECKING:
     from jinja2 import Template

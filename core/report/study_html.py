@@ -184,7 +184,7 @@ def _table(title: str, cells: list[Row]) -> dict[str, Any]:
     if is_nothing := bool(cells) and not has_figures(cells):
         still, cells = " ".join(filter(None, [*(cell["note"] for cell in cells), still])), []
     columns, rows = pivot(cells)
-    is_range = title.startswith(table_cells.TITLE) and not is_nothing
+    is_range = title.startswith(table_cells.MULTIVERSE) and not is_nothing
     return {
         **{"title": title, "columns": columns, "rows": rows, "remark": still},
         **{"is_range": is_range, "picture": None if is_range else lines(cells)},

@@ -53,7 +53,7 @@ def printing_script() -> str:
     return (_VIEWER / "printed.js").read_text(encoding="utf-8")
 
 
-def style(*names: str) -> str:
+def viewer_style(*names: str) -> str:
     """The text of these of the viewer's style sheets."""
     return "".join(stage_files()[name].read_text(encoding="utf-8") for name in names)
 

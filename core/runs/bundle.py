@@ -2,9 +2,8 @@
 
 A bundle may come from anybody. It is read completely, within limits (`core.policy`), before anything of it is stored,
 so a faulty bundle changes nothing. Journals stay the same, byte for byte. A journal about each run,
-`<run>~~from.jsonl`, says who sent it and who signed the manifest (`core.runs.bundle`), which has all checksums. A run
-that is here already stays: an identical one is skipped, a different one refused. An import that was killed can be
-repeated.
+`<run>~~from.jsonl`, says who sent it and who signed the manifest, which has all checksums. A run that is here already
+stays: an identical one is skipped, a different one refused. An import that was killed can be repeated.
 """
 
 import errno
@@ -14,8 +13,6 @@ import re
 import secrets
 import shutil
 import stat
-import subprocess
-import tempfile
 import time
 import unicodedata
 import zipfile
@@ -33,134 +30,10 @@ from ..errors import ExplainError
 from ..events import SCHEMA, Frozen, Recorded, Started, now
 from ..journal import NewerSchemaError
 from ..lease import Lease, LeaseHeldError
-from ..policy import child_environment
 from ..text.display import one_line
 from .engine import app_version, commit
 from .library import IMPORTED, about_path
-
-# Signatures of bundles, made and checked by OpenSSH's `ssh-keygen -Y`: it finds keys in files, agents and devices,
-# and a file of allowed signers says whose key is whose, and whether it has expired or is revoked.
-#
-# Anybody can check a signature without this app (`FORMAT`).
-
-
-NAMESPACE = "explain-yourself"
-"""What our signatures are for: one made for any other purpose is not valid."""
-
-FORMAT = f"ssh-keygen -Y verify -n {NAMESPACE} -f allowed_signers -I NAME -s manifest.json.sig < manifest.json"
-"""How to check a signature by hand."""
-
-LONGEST = 32 * 1024
-"""The most bytes of a signature; one of the longest RSA key has 8,000."""
-
-_CHECKING = 20.0
-"""Seconds that a check may take."""
-
-_ASKING = 300.0
-"""Seconds for making a signature: a person may have to type a passphrase, or to touch a device."""
-
-_NAMES = 5
-"""How many of the names that the file of allowed signers gives a key are tried."""
-
-_GOOD = re.compile(rf'Good "{NAMESPACE}" signature with [\w.@-]{{1,80}} key (SHA256:[A-Za-z0-9+/]{{43}})\s*')
-_REACHES_KEYS = ("SSH_", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "TERM")
-
-
-class NotSignedError(ExplainError, ValueError):
-    """No signature was made; the message says why."""
-
-
-class SignatureError(ExplainError, ValueError):
-    """The signature does not belong to the data; the message says why."""
-
-
-class Signature(NamedTuple):
-    """Who signed: the key's fingerprint, and its name if the reader's file of allowed signers lists it. Both are empty
-    if nobody signed, or if `why` says that the signature could not be checked.
-    """
-
-    key: str = ""
-    name: str = ""
-    why: str = ""
-
-    @property
-    def by(self) -> str:
-        """The signer in words; an empty string if unknown."""
-        return self.key and f"{self.key} ({self.name or 'a key that allowed_signers does not list'})"
-
-    @property
-    def words(self) -> str:
-        """The result in words: the signer, why it could not be checked, or that there is no signature."""
-        return f"signed by {self.by}" if self.key else self.why or "not signed"
-
-
-def sign(data: bytes, key: Path) -> bytes:
-    """A signature of `data` by the key in the file `key`; if that is a public key, the agent signs. ssh-keygen itself
-    asks for a passphrase, at the terminal. Raises NotSignedError.
-    """
-    reaching = {name: value for name, value in os.environ.items() if name.upper().startswith(_REACHES_KEYS)}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "data"
-        path.write_bytes(data)
-        command = ["ssh-keygen", "-q", "-Y", "sign", "-n", NAMESPACE, "-f", str(key), str(path)]
-        try:
-            done = subprocess.run(  # noqa: S603  no shell; the only argument from a person is their key's file
-                command, env=child_environment() | reaching, capture_output=True, timeout=_ASKING, check=False
-            )
-            if done.returncode == 0:
-                return path.with_name("data.sig").read_bytes()
-        except FileNotFoundError:
-            raise NotSignedError(
-                "Signing needs ssh-keygen, which comes with OpenSSH. It is not installed here."
-            ) from None
-        except subprocess.TimeoutExpired:
-            raise NotSignedError("ssh-keygen waited too long for a passphrase or a device.") from None
-    raise NotSignedError(f"ssh-keygen could not sign with {key}: {_told(done.stderr)}")
-
-
-def checked(data: bytes, signature: bytes, allowed: Path) -> Signature:
-    """Who signed `data`; the `signature` may come from anybody. `allowed` is the reader's file of allowed signers,
-    which need not exist. Raises SignatureError if it is not a signature of `data`.
-    """
-    if len(signature) > LONGEST:
-        raise SignatureError(f"it is longer than {LONGEST:,} bytes")
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "sig"
-            path.write_bytes(signature)
-            done = _asked(["check-novalidate", "-n", NAMESPACE, "-s", str(path)], data)
-            good = _GOOD.fullmatch(done.stdout.decode("utf-8", "replace"))
-            if done.returncode != 0 or good is None:
-                raise SignatureError(_told(done.stderr.replace(bytes(path), b"it")))
-            return Signature(good[1], _name(data, path, allowed) if allowed.is_file() else "")
-    except FileNotFoundError:
-        return Signature(why="signed; to check by whom, install ssh-keygen, which comes with OpenSSH")
-    except subprocess.TimeoutExpired:
-        raise SignatureError("checking it took too long") from None
-
-
-def _name(data: bytes, signature: Path, allowed: Path) -> str:
-    """The signer's name; an empty string if the file lists none for whom the signature is valid."""
-    found = _asked(["find-principals", "-s", str(signature), "-f", str(allowed)], b"")
-    for name in found.stdout.decode("utf-8", "replace").splitlines()[:_NAMES]:
-        command = ["verify", "-n", NAMESPACE, "-s", str(signature), "-f", str(allowed), "-I", name]
-        if _asked(command, data).returncode == 0:
-            return name
-    return ""
-
-
-def _asked(arguments: list[str], data: bytes) -> subprocess.CompletedProcess[bytes]:
-    """Run `ssh-keygen -Y` with these arguments. Raises FileNotFoundError and TimeoutExpired."""
-    command = ["ssh-keygen", "-Y", *arguments]
-    return subprocess.run(  # noqa: S603  no shell; foreign data are only in our own file and on standard input
-        command, env=child_environment(), input=data, capture_output=True, timeout=_CHECKING, check=False
-    )
-
-
-def _told(said: bytes) -> str:
-    """ssh-keygen's complaint in one line."""
-    return one_line(said[:2000].decode("utf-8", "replace").replace("@", " "), 300) or "it gave no reason"
-
+from .signatures import LONGEST_SIGNATURE, Signature, SignatureError, sign, verify
 
 MANIFEST = "manifest.json"
 SIGNATURE = f"{MANIFEST}.sig"
@@ -437,9 +310,9 @@ def _signed(bundle: zipfile.ZipFile, manifest: bytes, allowed: Path) -> Signatur
     if SIGNATURE not in bundle.namelist():
         return Signature()
     with bundle.open(SIGNATURE) as file:
-        signature = file.read(LONGEST + 1)
+        signature = file.read(LONGEST_SIGNATURE + 1)
     try:
-        return checked(manifest, signature, allowed)
+        return verify(manifest, signature, allowed)
     except SignatureError as error:
         raise BundleError(
             f"Its signature is not valid: {error}. The bundle was altered, or the signature belongs to another one."

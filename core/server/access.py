@@ -19,7 +19,7 @@ from ..runs.context import Resolve
 from ..runs.driver import ForkPlan, records
 from ..runs.engine import UserInput
 from ..runs.labels import BY, Audited, Foretold, Kept, Label, Played
-from ..runs.library import RunNotFoundError, RunSealedError, Watch
+from ..runs.library import RunInAuditError, RunNotFoundError, RunSealedError, Watch
 from ..transcript import Transcript, name_of
 from . import roles
 from .jobs import JobRunner, Replaying
@@ -98,7 +98,7 @@ def cookie_of(code: str) -> str:
 def code_in(cookie: str) -> str:
     """The code in a cookie that this app issued; an empty string for any other cookie."""
     code, _, signature = cookie.rpartition(".")
-    return code if home.is_same(signature, _signature(code)) else ""
+    return code if home.secrets_match(signature, _signature(code)) else ""
 
 
 def _signature(code: str) -> str:
@@ -228,12 +228,15 @@ class RunAccess:
             here = (event for event in said if (event.record, event.case) == (_FORETOLD, case))
             # The first guess counts.
             return {event.item: str(event.data.get("value")) for event in reversed([*here])}
-        drawn = {
-            event.item: event.data.get("said")
-            for event in self._jobs.keeping.events(run_id, self.labeller)
-            if (event.record, event.case) == (_AUDITED, case)
-        }
-        return {} if None in drawn.values() else None
+        return {} if case in self.unjudged(run_id) else None
+
+    def unjudged(self, run_id: str) -> set[str]:
+        """The run's cases with an answer that was sampled for the visitor's blind audit and is not judged yet. Raises
+        RunNotFoundError.
+        """
+        said = self._jobs.keeping.events(run_id, self.labeller)
+        drawn = {(event.case, event.item): event.data.get("said") for event in said if event.record == _AUDITED}
+        return {case for (case, _), word in drawn.items() if word is None}
 
     def record_guess(self, run_id: str, case: str, card: str, value: str, also: Frozen | None = None) -> None:
         """Store the visitor's prediction for a card, with the record `also` that the run's lab adds to it; later
@@ -254,15 +257,20 @@ class RunAccess:
             raise CookiesNeededError
 
     def run(self, run_id: str) -> ReadableRun:
-        """The run, for viewing. Raises RunNotFoundError, AccessDeniedError and RunSealedError."""
+        """The run, for viewing. Raises RunNotFoundError, AccessDeniedError, RunSealedError and RunInAuditError."""
         self._must_see(run_id)
         if self.is_sealed(run_id):
             raise RunSealedError("Guess first: open it as a case and guess each card to see the answers.")
+        if self.unjudged(run_id):
+            raise RunInAuditError(
+                "You have yet to judge some of its answers, and the run shows how they were parsed. Judge them first, "
+                "or stop the audit."
+            )
         return ReadableRun(self, self._jobs, run_id)
 
     def unredacted(self, run_id: str) -> ReadableRun:
-        """The whole run even if it is sealed, only for `core.report.evidence`, which leaves out what the visitor may
-        not see. Raises RunNotFoundError and AccessDeniedError.
+        """The whole run even if `run` refuses it, only for what shows nothing of it that the visitor may not see, such
+        as `core.report.evidence`. Raises RunNotFoundError and AccessDeniedError.
         """
         self._must_see(run_id)
         return ReadableRun(self, self._jobs, run_id)
@@ -364,9 +372,9 @@ class ReadableRun:
         """The id of the run that this one is waiting for; empty if there is none."""
         return self._jobs.prior(self.id)
 
-    def trouble(self) -> str:
+    def write_error(self) -> str:
         """Why the run's journal could not be written, if that stopped the run in this process; empty if not."""
-        return self._jobs.trouble(self.id)
+        return self._jobs.write_error(self.id)
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until a run of this process is over; False if the time ran out first."""

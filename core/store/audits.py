@@ -105,7 +105,7 @@ def population(selected: Selection, lab: Lab, judged: Judgement, who: str) -> li
             left join family on family.run = about where record = $audited and "by" = $who
         )
         select distinct t.run, t."case", t.trial, coalesce(t.outcome_repaired, ''), {read}
-        from (select *, unnest(calls::varchar[]) as call from trials) t join calls c using (run, call)
+        from (select *, unnest(calls::varchar[]) as call from main.trials) t join calls c using (run, call)
              join wanted items on items.run = t.run and items."case" = t."case" and items.trial in ('', t.trial)
              {joined} left join family on family.run = t.run
         where {selected.filter.counted} and items.lab = $lab and c.role = $role and c.text is not null

@@ -115,13 +115,25 @@ _HIDDEN = {
 }
 """What stands in place of what was parsed, in SQL, by column of `items`."""
 
+_WITHOUT_BLIND = """
+    trials as not materialized (
+        select * from main.trials where (run, "case") not in (select (unnest({runs}), unnest({cases})))
+    ), scores as not materialized (
+        select * from main.scores where (run, "case") not in (select (unnest({runs}), unnest({cases})))
+                                    and not ("case" = '' and run = any({runs}))
+    ),
+"""
+"""Trials and figures without those of blind cases, and without the figures of the whole runs, from which the outcome of
+a case may be inferred.
+"""
+
 
 def items_but(blind: Collection[tuple[str, str]], values: Values) -> str:
     """SQL for the rows of `items`, without what was parsed of the cases in `blind` (run and case). Its parameters are
     added to `values`.
     """
     replaced = ", ".join(f"if(hidden, {instead}, {column}) as {column}" for column, instead in _HIDDEN.items())
-    runs, cases = (values(list(column)) for column in zip(*blind, strict=True))
+    runs, cases = _columns(blind, values)
     return f"""
         select items.* replace ({replaced}), items.rowid from main.items left join (
             select unnest({runs}) as run, unnest({cases}) as "case", true as hidden
@@ -129,12 +141,16 @@ def items_but(blind: Collection[tuple[str, str]], values: Values) -> str:
     """  # noqa: S608  our own names
 
 
+def _columns(blind: Collection[tuple[str, str]], values: Values) -> list[str]:
+    return [values(list(column)) for column in zip(*blind, strict=True)]
+
+
 @dataclass(frozen=True)
 class Selection:
     """The rows of `items` that a filter selects in the runs that `viewer` may see (None: all runs); recordings only if
     the filter wants them, since they were chosen for display. `stopped`: runs that are `running` according to their
     journals, but whose process is gone. `blind`: the run and case of answers that the viewer has yet to judge in a
-    blind audit; what was parsed of them is hidden and counts nowhere.
+    blind audit; what was parsed of them is hidden and counts nowhere, and neither do figures of their whole runs.
     """
 
     store: Store
@@ -153,11 +169,13 @@ class Selection:
         """
         given = Values({"viewer": self.viewer, "stopped": list(self.stopped), **values})
         wanted = condition(self.filter, given, lambda words: _in_calls(self.store, self.store.writer.writes, words))
-        if self.blind and self.filter.ranges:
-            wanted += f" and items.outcome is distinct from {quoted(BLIND)}"
         rows = f"select *, rowid from items where {wanted}"  # noqa: S608  our own names
-        items = f"items as not materialized ({items_but(self.blind, given)}), " if self.blind else ""
-        return f"with {items}wanted as not materialized ({rows}) {sql}", given
+        tables = ""
+        if self.blind:
+            runs, cases = _columns(self.blind, given)
+            tables = f"items as not materialized ({items_but(self.blind, given)}), "
+            tables += _WITHOUT_BLIND.format(runs=runs, cases=cases)
+        return f"with {tables}wanted as not materialized ({rows}) {sql}", given
 
     def found(self, sql: str, **values: object) -> list[tuple[Any, ...]]:
         """The rows that the `query` finds."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..runs.library import IMPORTED
@@ -33,10 +33,12 @@ def runs(
     viewer: str | None = None,
     recordings: bool = False,
     only: Sequence[str] | None = None,
+    blind: Collection[str] = (),
 ) -> DataFrame:
     """One row for each run, the newest first: all runs, or `only` these; with `viewer`, those that this person may see.
     Either the `recordings` that came with the app, or all other runs; never the journals in which people comment on
-    a run. The figures are those of the whole run (their `case` and `item` are ''), by the updated parser.
+    a run. The figures are those of the whole run (their `case` and `item` are ''), by the updated parser; those of the
+    runs in `blind` are left out.
 
     run, lab, title, model, status, at, finished_at, seconds, cases (planned), done (cases), answered and failed
     (calls), dropped (items), faults (unreadable lines of the journal), error, message, hint, reread_from; how: the
@@ -70,7 +72,8 @@ def runs(
         ), figures as (
             select run, arg_min(n, place) as n, arg_min("of", place) as "of"{figures}
             from scores join listed using (run) join leads using (lab, metric)
-            where "case" = '' and item = '' and rules = 'repaired' group by run
+            where "case" = '' and item = '' and rules = 'repaired' and not list_contains($blind::varchar[], run)
+            group by run
         )
         select listed.*,
                (select count(*) from cases c where c.run = listed.run and c.status = 'done') as done,
@@ -82,6 +85,7 @@ def runs(
         {
             **{"every": list(store.labs), "fields": [lab.listing.method_field for lab in store.labs.values()]},
             **{"recordings": recordings, "only": only, "viewer": viewer, "limit": limit},
+            "blind": list(blind),
             **{"labs": labs, "metrics": metrics, "places": places},
         },
     )

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ExplainError
 from ..text import embed
 from .listing import Selection
-from .store import LONGEST_ENCODED as LONGEST
-from .store import Store, insert
+from .store import LONGEST_ENCODED, Store, insert
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,8 +23,8 @@ log = logging.getLogger(__name__)
 MOST = 10_000
 """Most rows whose texts are compared, the newest first."""
 
-QUESTION = f"left(if(items.trial <> '' and items.about <> '', items.about, items.title), {LONGEST})"
-EXPLANATION = f"left(coalesce(cases.explanation, ''), {LONGEST})"
+QUESTION = f"left(if(items.trial <> '' and items.about <> '', items.about, items.title), {LONGEST_ENCODED})"
+EXPLANATION = f"left(coalesce(cases.explanation, ''), {LONGEST_ENCODED})"
 """SQL for the two texts of a row of `items`, joined with `cases`."""
 
 BATCH = 64

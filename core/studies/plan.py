@@ -114,7 +114,7 @@ class _Part(_Strict):
 EXTRA = "extra."
 """Begins the name of a column of a person's own file in a table."""
 
-LABEL = "label."
+LABEL_PREFIX = "label."
 """Begins the name of a label scheme of people's own in a table."""
 
 
@@ -426,10 +426,10 @@ class _Reader:
             ("metrics", table.metrics, metrics),
         ):
             for name in names:
-                if name not in known and (kind == "metrics" or not name.startswith((EXTRA, LABEL))):
+                if name not in known and (kind == "metrics" or not name.startswith((EXTRA, LABEL_PREFIX))):
                     raise self.fault((*key, kind), f"there is no {name!r} to show. {_near(name, known)}")
-                if name.startswith(LABEL) and name not in known:
-                    self.check_scheme(name.removeprefix(LABEL), (*key, kind))
+                if name.startswith(LABEL_PREFIX) and name not in known:
+                    self.check_scheme(name.removeprefix(LABEL_PREFIX), (*key, kind))
 
     def check_scheme(self, name: str, key: Key) -> None:
         """Refuse a label scheme that is not among those of this home. Any is taken if the home has none, because labels

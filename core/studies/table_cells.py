@@ -22,8 +22,7 @@ from ..statistics.intervals import Kind, of_items
 from ..text.display import count_noun
 from ..text.embed import PAPER
 from ..transcript import RecordReader, Transcript, name_of, transcript
-from .plan import LABEL as LABEL_SCHEME
-from .plan import Planned, Study
+from .plan import LABEL_PREFIX, Planned, Study
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -155,7 +154,7 @@ def number(value: Any) -> float | None:
 NAMED = "otherwise: "
 """The prefix of the metric in these rows of `tables.measured`."""
 
-TITLE = "Multiverse: "
+MULTIVERSE = "Multiverse: "
 """The prefix of the title of these tables."""
 
 RANGE = "range"
@@ -190,7 +189,7 @@ def rows(lab: Lab, frame: DataFrame) -> list[Row]:
             continue
         by = [name for name in ("model", "how") if name in frame]
         chosen = frame[frame["metric"] == metric].fillna(dict.fromkeys(by, ""))
-        title = f"{TITLE}{lab.title}: {lab.metric(metric.removeprefix(NAMED)).title}"
+        title = f"{MULTIVERSE}{lab.title}: {lab.metric(metric.removeprefix(NAMED)).title}"
         for key, group in chosen.groupby(by, sort=False):
             row = label(dict(zip(by, key, strict=True)), by)
             sent = origins(group)
@@ -203,7 +202,7 @@ def moved(cells: Sequence[Row]) -> tuple[list[Row], str]:
     """The cells of one table in whose row a choice moves the figure or an item, and a sentence on how many rows stay
     the same. For any other table, all cells.
     """
-    if not cells[0]["table"].startswith(TITLE):
+    if not cells[0]["table"].startswith(MULTIVERSE):
         return list(cells), ""
     all_rows = dict.fromkeys(cell["row"] for cell in cells)
     moving = {
@@ -278,7 +277,7 @@ def _label_journals(study: Study, folder: Path) -> list[Path]:
 
 def _schemes(study: Study) -> list[str]:
     names = dict.fromkeys(name for table in study.tables for name in (*table.rows, *table.columns))
-    return [name.removeprefix(LABEL_SCHEME) for name in names if name.startswith(LABEL_SCHEME)]
+    return [name.removeprefix(LABEL_PREFIX) for name in names if name.startswith(LABEL_PREFIX)]
 
 
 def own_labels(study: Study, folder: Path) -> dict[str, dict[tuple[str, str], str]]:

@@ -25,7 +25,7 @@ from ..store.comparing import ITSELF
 from ..text import templates
 from ..transcript import transcript
 from . import paper_tables, table_cells
-from .plan import EXTRA, LABEL, Planned, Study, TableOf
+from .plan import EXTRA, LABEL_PREFIX, Planned, Study, TableOf
 from .run_status import Early, stopped_early
 from .table_cells import BLANK, SINGLE, Row, cells, label, origins, other_encoders, with_origins
 
@@ -179,7 +179,7 @@ def measured(
     frame["early"] = frame["run"].isin({run.id for cell in of_stopped for run in cell})
     for scheme, labels in table_cells.own_labels(study, said or folder).items():
         places = zip(frame["run"], frame["case"], strict=True)
-        frame[f"{LABEL}{scheme}"] = [labels.get(place, table_cells.NOT_LABELLED) for place in places]
+        frame[f"{LABEL_PREFIX}{scheme}"] = [labels.get(place, table_cells.NOT_LABELLED) for place in places]
     frame["imported"] = frame["run"].map(imported(study, folder)).astype(object).fillna("")
     for name in ("value", "truth", "other"):
         frame[name] = pd.to_numeric(frame[name])

@@ -15,7 +15,7 @@ from core.labs.base.lab import Lab, Prerequisite
 from core.labs.base.spec import Spec
 from core.models.settings import cost, price_of
 from core.runs.driver import ForkPlan, new_predictions, prerequisites_of
-from core.store import comparing
+from core.store import predictors
 from core.store.schema import table_of
 from core.store.store import StoreError
 from core.text.display import count_noun
@@ -204,7 +204,7 @@ def _test(one: object) -> str:
 def _band(lab: Lab, run_id: str) -> None:
     tests = [table_of(test.result) for test in entry.TESTS if test.spec.role == ROLE]
     with suppress(StoreError):
-        found = comparing.predicted(entry.keeper().store, run_id, lab.headline, tests, session.viewer())
+        found = predictors.figures_by_predictor(entry.keeper().store, run_id, lab.headline, tests, session.viewer())
         if len(found) < 2:
             return
         title = lab.metric(lab.headline).title_of_several
@@ -222,7 +222,7 @@ def _band(lab: Lab, run_id: str) -> None:
         ]
         config = {"Run": st.column_config.LinkColumn(display_text="open")}
         table(pd.DataFrame(rows), "predictors", f"Table of {title} by predictor", column_config=config)
-        if (over := comparing.band(found)) is not None:
+        if (over := predictors.predictor_range(found)) is not None:
             st.caption(
                 f"From {over.low:.2f} to {over.high:.2f} over {over.predictors} predictors that did not fail "
                 "their test. This range is no confidence interval: it shows how much depends on who predicts."

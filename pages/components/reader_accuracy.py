@@ -10,6 +10,7 @@ from core import entry
 from core.labs.base.declared import Judgement
 from core.labs.base.lab import Lab
 from core.rulesets import PARSER_NAMES, RULES
+from core.runs.library import RunInAuditError
 from core.store import audits, run_list
 from core.store.audits import AuditDraw, LabelledRight, ReaderAccuracy
 from core.store.store import StoreError
@@ -111,6 +112,24 @@ def _audits(lab: str, viewer: str | None, changes: int) -> list[AuditDraw]:
 def figure(value: float | None) -> str:
     """Return a figure between -1 and 1 as text; "undefined" for None."""
     return "undefined" if value is None else f"{value:.2f}"
+
+
+def not_yet_judged(error: RunInAuditError) -> None:
+    """Say why a run is not shown, with a link to the audit."""
+    st.info(plain(str(error)), title=error.title, icon=":material/visibility_off:")
+    st.page_link(addresses.AUDIT, label="Blind audit", icon=":material/fact_check:")
+
+
+def still_blind(what: str) -> None:
+    """Say that a page hides nothing, if the visitor has yet to judge answers in a blind audit; `what` it shows."""
+    if left := len(audits.unjudged(entry.keeper().store, session.runs().labeller)):
+        st.warning(
+            f"You have yet to judge answers of {count_noun(left, 'case')}. {what} may show how they were parsed. "
+            "Then you no longer judge them blind.",
+            title="Your blind audit is not finished",
+            icon=":material/visibility:",
+        )
+        st.page_link(addresses.AUDIT, label="Blind audit", icon=":material/fact_check:")
 
 
 def below_outcomes(labs: list[str]) -> None:

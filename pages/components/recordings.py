@@ -17,7 +17,7 @@ from core.labs.base.spec import Spec
 from core.models import local
 from core.report.game import pack
 from core.report.standalone_html import FIRST
-from core.report.viewer_assets import style as viewer_style
+from core.report.viewer_assets import viewer_style
 from core.runs import bundle
 from core.runs.library import EXAMPLE_STUDY, Recording, list_recordings
 from core.transcript import Transcript

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core import files, policy
 from core.datasets import logs, own, registry
-from core.datasets.items import DatasetError
+from core.datasets.items import LARGEST, DatasetError
 from core.labs.base.lab import Lab
 from core.labs.base.spec import MOST_CASES, Knob, Spec, knobs
 from core.models import local
@@ -339,7 +339,7 @@ def _add(key: str, prefix: str, takes_logs: bool) -> None:
 
     session.takes_files()
     tables = [suffix.removeprefix(".") for suffix in own.KINDS]
-    uploads = [("file", "CSV, JSONL or Parquet, a row an item", tables, own.LARGEST // files.MB)]
+    uploads = [("file", "CSV, JSONL or Parquet, a row an item", tables, LARGEST // files.MB)]
     if takes_logs:
         words = "Or answers with reasons, from a log of Inspect (.eval, .json) or lm-eval (samples_….jsonl)"
         uploads.append(("log", words, ["eval", "json", "jsonl"], session.FILE_MB))

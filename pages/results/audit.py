@@ -16,7 +16,7 @@ from core.store import audits
 from core.store.audits import UNREAD, AuditDraw, AuditEntry
 from core.store.listing import RowPlace
 from core.store.store import Store
-from core.text.display import directed
+from core.text.display import count_noun, directed
 from pages.components import lab_page, reader_accuracy, session
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
@@ -93,7 +93,7 @@ def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
 
 def _keep(place: RowPlace, one: Audited) -> None:
     visit = session.runs()
-    visit.run(place.run).annotate(place.case, one, place.trial)
+    visit.unredacted(place.run).annotate(place.case, one, place.trial)
     st.session_state[SAID][visit.labeller, place] = one
 
 
@@ -127,6 +127,10 @@ def _judge(store: Store, lab: Lab, judged: Judgement, audit: AuditDraw) -> None:
         label_visibility="collapsed",
         on_change=lambda: _say(lab, drawn, str(st.session_state[key]).strip()),
     )
+    with st.popover("Stop this audit", icon=":material/stop_circle:", type="tertiary", key="stop-audit"):
+        left = count_noun(len(audit.remaining), "answer")
+        st.caption(f"The {left} that you have not judged will count as “I can't tell”. You then see them everywhere.")
+        st.button("Stop", key="stop-audit-now", on_click=_stop, args=(audit,))
 
 
 def _say(lab: Lab, drawn: AuditEntry, word: str) -> None:
@@ -134,6 +138,12 @@ def _say(lab: Lab, drawn: AuditEntry, word: str) -> None:
     with session.reported(QuotaExceededError):
         _keep(drawn.place, said)
         st.session_state["audit-last"] = (lab.name, drawn.place, said)
+
+
+def _stop(audit: AuditDraw) -> None:
+    with session.reported(QuotaExceededError):
+        for drawn in audit.remaining:
+            _keep(drawn.place, drawn.entry.model_copy(update={"said": ""}))
 
 
 def _last(lab: Lab, judged: Judgement, store: Store) -> None:

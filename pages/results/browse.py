@@ -32,12 +32,12 @@ def draw(looked: Selection) -> None:
         shown = st.popover("Export", icon=":material/download:", type="tertiary", key="export", on_change="rerun")
         with shown:
             if shown.open:
-                _export(looked, looked.run_ids())
+                _export(looked, _whole_runs(looked))
         run.for_a_paper(
             looked.store,
-            looked.run_ids,
+            lambda: _whole_runs(looked),
             "About whole runs with at least one matching row: a figure over rows chosen by their outcome "
-            "would mean nothing.",
+            f"would mean nothing.{AUDITED if looked.blind else ''}",
         )
         with st.popover("Import", icon=":material/upload:", type="tertiary", key="import"):
             upload()
@@ -47,8 +47,18 @@ def draw(looked: Selection) -> None:
             example.link(looked)
 
 
+AUDITED = " Runs with answers that you have yet to judge in your blind audit are left out."
+"""What follows a description of runs that are taken whole."""
+
+
+def _whole_runs(looked: Selection) -> list[str]:
+    """Return the runs with a selected row, without those that are part of the visitor's blind audit."""
+    blind = {run for run, _ in looked.blind}
+    return [run for run in looked.run_ids() if run not in blind]
+
+
 def _export(looked: Selection, runs: list[str]) -> None:
-    if not runs:
+    if not (runs or looked.blind):
         st.caption("Nothing matches these filters.")
         return
 
@@ -70,6 +80,7 @@ def _export(looked: Selection, runs: list[str]) -> None:
     if session.runs().sees_all:
         st.markdown(f"**The runs: {len(runs):,}**")
         about = "A zip of whole journals, for Import elsewhere. Runs in progress are left out."
+        about += AUDITED if looked.blind else ""
         made = partial(_bundle, runs)
         download("Download a bundle", made, "runs.zip", "application/zip", "folder_zip", "bundle", about)
 

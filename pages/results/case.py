@@ -13,7 +13,7 @@ from core.labs.base.lab import Lab
 from core.report import evidence
 from core.report.scenes import item_title, of_case, story
 from core.runs import verify
-from core.runs.library import RunNotFoundError, RunSealedError
+from core.runs.library import RunInAuditError, RunNotFoundError, RunSealedError
 from core.server.quotas import QuotaExceededError
 from core.store import run_list
 from core.store.store import StoreError
@@ -302,6 +302,8 @@ if not named:
 try:
     try:
         main(named)
+    except RunInAuditError as error:
+        reader_accuracy.not_yet_judged(error)
     except RunSealedError:
         draw_sealed(named)
 except RunNotFoundError as error:

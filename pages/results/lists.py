@@ -3,7 +3,7 @@ beside one.
 """
 
 import json
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any
 from zlib import crc32
 
@@ -13,14 +13,14 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from core import entry
-from core.runs.library import RunNotFoundError
+from core.runs.library import RunInAuditError, RunNotFoundError
 from core.statistics.comparisons import MOST
 from core.store import audits, listing, ranking, run_list
 from core.store.filters import Filter
 from core.store.listing import EVERYTHING, Listed, RowPlace, Selection
 from core.store.store import Store
 from pages import addresses
-from pages.components import labels, run_view, session, tables
+from pages.components import labels, reader_accuracy, run_view, session, tables
 from pages.components.lab_page import page_of
 from pages.components.run import actions, damage, go_on
 from pages.components.side_by_side import MOST as SIDE_BY_SIDE
@@ -150,6 +150,9 @@ def draw_open_case(
         # Reading a run of a thousand trials takes seconds; one steps from case to case.
         whole = not at.case or bool(st.session_state.get(run_view.WHOLE))
         state, active = run_view.load_run(at.run, whole)
+    except RunInAuditError as error:
+        reader_accuracy.not_yet_judged(error)
+        return
     except RunNotFoundError as error:
         st.error(plain(str(error)), title=error.title, icon=":material/error:")
         return
@@ -416,11 +419,11 @@ def draw_runs(looked: Selection, found: Listed, line: DeltaGenerator) -> None:
 
 def _table(looked: Selection, ids: list[str], counts: dict[str, int], at: str, line: DeltaGenerator) -> None:
     """Draw the rows. A click on a row opens it; selected rows can be compared."""
-    runs = run_list.runs(
-        looked.store, limit=len(ids), alive=alive, viewer=looked.viewer, recordings=looked.filter.recordings, only=ids
-    )
+    only: dict[str, Any] = {"limit": len(ids), "only": ids, "recordings": looked.filter.recordings}
+    blind = {run for run, _ in looked.blind}
+    runs = run_list.runs(looked.store, alive=alive, viewer=looked.viewer, blind=blind, **only)
     runs = runs.set_index("run", drop=False).reindex([run for run in ids if run in set(runs["run"])])
-    table, columns = list_table(runs, counts if not looked.filter.is_everything else {})
+    table, columns = list_table(runs, counts if not looked.filter.is_everything else {}, blind)
     there = list(runs["run"])
     if at:
         table = table[["About", "Model"]]
@@ -461,7 +464,7 @@ def _together(runs: list[str], labs: int) -> None:
 def alive(run: str) -> bool:
     """Whether the run is in progress; False if its journal has just been deleted."""
     try:
-        return session.run(run).active()
+        return session.runs().unredacted(run).active()
     except RunNotFoundError:
         return False
 
@@ -472,9 +475,15 @@ def selection(store: Store, wanted: Filter) -> Selection:
     return Selection(store, wanted, session.viewer(), listing.interrupted(store, alive), blind)
 
 
-def list_table(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame, dict[str, ColumnConfig]]:
+BLIND = "hidden until your blind audit ends"
+"""A figure of a run with answers that the visitor has yet to judge."""
+
+
+def list_table(
+    runs: pd.DataFrame, found: dict[str, int], blind: Collection[str] = ()
+) -> tuple[pd.DataFrame, dict[str, ColumnConfig]]:
     """Return the table as shown, and the configuration of its columns. `found`: the number of rows per run that match a
-    filter.
+    filter; `blind`: the runs whose figures are hidden.
     """
     labs = entry.labs()
     senders = run_list.senders(entry.keeper().store)
@@ -503,8 +512,8 @@ def list_table(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame,
             # Labs that were never used get no columns.
             if metric.leads and metric.name in runs and (runs["lab"] == lab.name).any():
                 table[metric.title] = [
-                    _figure(value, of, own == lab.name, metric.format)
-                    for value, of, own in zip(runs[metric.name], runs["of"], runs["lab"], strict=True)
+                    BLIND if run in blind and own == lab.name else _figure(value, of, own == lab.name, metric.format)
+                    for run, value, of, own in runs[["run", metric.name, "of", "lab"]].itertuples(index=False)
                 ]
                 columns[metric.title] = st.column_config.TextColumn(help=f"{metric.help} With the updated parser.")
     counted = [f"{n:.0f} of {of:.0f}" if pd.notna(of) else "" for n, of in zip(runs["n"], runs["of"], strict=True)]

@@ -6,7 +6,7 @@ from core.charts import forest as rows_of
 from core.store import sql
 from core.store.listing import Selection
 from core.store.store import QueryRefusedError
-from pages.components import session, tables
+from pages.components import reader_accuracy, session, tables
 from pages.components.text import plain
 from pages.components.throttle import waits
 from pages.results import example
@@ -27,6 +27,7 @@ looked = Selection(keeper.store, viewer=viewer)
 now = example.state(looked)
 opens = now == "open"
 example.draw(looked.by(example.EXAMPLE) if opens else looked, now)
+reader_accuracy.still_blind("A query hides nothing, so its result")
 
 
 def fill_in_query(query: str) -> None:

@@ -19,8 +19,7 @@ from core.store.filters import MOST_VALUES, Filter
 from core.studies import table_cells, tables
 from core.studies.plan import Planned, Study
 from core.studies.run_status import StudyState
-from core.studies.table_cells import TITLE as MULTIVERSE
-from core.studies.table_cells import Row, has_figures, pivot
+from core.studies.table_cells import MULTIVERSE, Row, has_figures, pivot
 from core.studies.tables import DIFFERENCES
 from core.text.display import on_hover
 from pages import addresses

@@ -20,14 +20,13 @@ from core.studies.execute import UnderWay
 from core.studies.plan import LARGEST, NeedsPromptsError, Study, StudyError, unpriced
 from core.studies.run_status import SHIFT, StudyProgress, StudyState, is_completed, progress
 from core.text.display import count_noun
-from pages.components import downloads, session
+from pages.components import downloads, reader_accuracy, session
 from pages.components.tables import button, download
 from pages.components.text import plain
 from pages.components.throttle import PACE, waits
 from pages.study import form, progress_view
 from pages.study.progress_view import State, budget, minutes, state_of, status
-from pages.study.results import StudyResults, draw
-from pages.study.results import load_results as looked_up
+from pages.study.results import StudyResults, draw, load_results
 
 # The estimate of what a study will take, before anything is asked, and the downloads of data sets that it misses.
 
@@ -266,6 +265,7 @@ def draw_study(name: str) -> None:
         form.only_the_host()
         _rest(study, path, 0, is_new=True)
         return
+    reader_accuracy.still_blind("The tables of a study hide nothing, so they")
     seen = _live(study, file, path.read_text(encoding="utf-8"))
     _rest(study, path, seen.now.ended, is_new=seen.state == "new")
 
@@ -284,7 +284,7 @@ def _seen(study: Study, file: int) -> _Seen:
     now = progress(state)
     mine = entry.studies().started(study.name)
     running = bool(now.status.get("running")) or (mine is not None and not mine.over.is_set())
-    found = looked_up(state, file, running)
+    found = load_results(state, file, running)
     return _Seen(found, now, mine, state_of(now, mine, found.off))
 
 

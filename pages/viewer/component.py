@@ -10,8 +10,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from core.report.game.pack import Pack, other_packs
-from core.report.viewer_assets import drawing_files, stage_files
-from core.report.viewer_assets import style as viewer_style
+from core.report.viewer_assets import drawing_files, stage_files, viewer_style
 from core.scene import Curve, Point, RunScene, Scene
 from core.server.jobs import HowFar
 

@@ -27,8 +27,7 @@ from starlette.routing import BaseRoute, Route
 from core import entry, home, lessons, policy
 from core.events import Frozen
 from core.labs.base.lab import Lab
-from core.report import scenes
-from core.report import standalone_html as game
+from core.report import scenes, standalone_html
 from core.report.evidence import Opened, evidence_for, redacted, scene_for, state_of
 from core.report.game.pack import MOST_CARDS, GamePackError, load_pack
 from core.report.viewer_assets import plotly_script, stage_files
@@ -507,7 +506,7 @@ def _for_visitors(answer: Answer) -> Answer:
 async def _game(request: Request) -> Response:
     """Return the game as one file: it contains nobody's runs."""
     try:
-        body = await run_in_threadpool(game.of_app, request.query_params.get("pack", ""), home.journals())
+        body = await run_in_threadpool(standalone_html.of_app, request.query_params.get("pack", ""), home.journals())
     except GamePackError as error:
         return JSONResponse({"title": "No such pack", "why": str(error)}, status_code=404)
     return Response(body, media_type="text/html", headers=FRESH)

@@ -15,7 +15,7 @@ import pytest
 
 from core import home
 from core.journal import to_line
-from core.runs import bundle
+from core.runs import bundle, signatures
 from core.runs.bundle import BundleError
 from core.runs.library import about_path
 
@@ -146,7 +146,7 @@ def sshsig(*parts: bytes, version: int = 1) -> bytes:
 
 KEY = b"\0\0\0\x0bssh-ed25519\0\0\0 " + bytes(range(32))
 SIGNED = b"\0\0\0\x0bssh-ed25519\0\0\0@" + bytes(64)
-OURS = bundle.NAMESPACE.encode()
+OURS = signatures.NAMESPACE.encode()
 
 SIGNATURES: dict[str, bytes] = {
     "nothing": b"",

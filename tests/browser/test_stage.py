@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from core.report.game.pack import load_pack
-from core.report.viewer_assets import DRAWING, in_one_scope, style
+from core.report.viewer_assets import DRAWING, in_one_scope, viewer_style
 from core.scene import Claim, Mark, Part, RunScene, Scene, Who, with_spans
 from tests.browser import packs
 from tests.browser import stage_scenes as scenes
@@ -47,7 +47,7 @@ window.isThere = true;
 
 FILES = {
     "/": ("text/html", PAGE),
-    "/stage.css": ("text/css", style("base.css", "stage.css")),
+    "/stage.css": ("text/css", viewer_style("base.css", "stage.css")),
     **{f"/{name}": ("text/javascript", (STAGE / name).read_text(encoding="utf-8")) for name in DRAWING},
     "/preact.js": ("text/javascript", Path(str(LIBRARY)).read_text(encoding="utf-8")),
 }

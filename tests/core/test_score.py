@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from core.score import Score, is_thin, mean_of_cases, undefined
-from core.statistics.intervals import interval_of_items, wilson
+from core.score import Score, mean_of_cases, undefined
+from core.statistics.intervals import interval_of_items, is_thin, wilson
 
 
 def share(hits: int, n: int) -> Score:

@@ -7,8 +7,9 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home
 from core.labs.plant.tasks import PlantSpec
 from core.store import audits, listing
+from pages.results import lists
 from tests.core.store.test_audits import READING, TRUTH, answers
-from tests.pages.conftest import words
+from tests.pages.conftest import staged, turned, words
 from tests.pages.test_labels import indexed
 
 ROWS = [*[("Yes.", "yes")] * 8, ("Not so.", "yes"), ("No.", "no"), ("Yes indeed.", None)]
@@ -26,6 +27,7 @@ def test_an_audit_from_the_draw_to_the_figure(page: Callable[..., AppTest]) -> N
     browse.session_state["visitor"] = app.session_state["visitor"]
     listed = browse.run().dataframe[0].value
     assert set(listed["Outcome"]) == {listing.BLIND} and set(listed["It said"]) == {"–"}, "nor in a list"
+    hidden_elsewhere(page, app.session_state["visitor"])
     titles: list[str] = []
     for number in range(11):
         answer = app.code[0].value
@@ -50,6 +52,38 @@ def test_an_audit_from_the_draw_to_the_figure(page: Callable[..., AppTest]) -> N
     assert "a parser reads the outcomes; by a blind audit **The updated parser**" in words(page("browse"))
     case = page("case", run="20260101-000000-simulatability-0001")
     assert not case.exception, "what was audited is no label"
+
+
+def hidden_elsewhere(page: Callable[..., AppTest], visitor: str, hidden: bool = True) -> None:
+    """Check that no other page shows the run to the visitor who has yet to judge it, or that all do."""
+    run = "20260101-000000-simulatability-0001"
+    for path, query in (
+        ("browse", {"show": "runs"}),
+        ("browse", {"run": run}),
+        ("case", {"run": run}),
+        ("ask", {"run": run}),
+        ("query", {}),
+    ):
+        app = page("studies", **query)
+        app.session_state["visitor"] = visitor
+        app = turned(app, path)
+        said = words(app)
+        if "show" in query:
+            assert ((app.dataframe[0].value == lists.BLIND).any(axis=None)) == hidden
+        else:
+            assert ("You have yet to judge" in said) == hidden, (path, query)
+            assert bool(staged(app)) != hidden or path == "query", "nothing of it is drawn"
+
+
+def test_an_audit_that_is_stopped_hides_nothing_any_more(page: Callable[..., AppTest]) -> None:
+    answers(home.journals(), "20260101-000000-simulatability-0001", ROWS)
+    app = page("audit")
+    app.number_input(key="audit-size").set_value(10)
+    app.button(key="audit-draw").click().run()
+    app.button(key="stop-audit-now").click().run()
+    assert not app.exception and "10 of the 10 could not be told" in words(app)
+    indexed()
+    hidden_elsewhere(page, app.session_state["visitor"], hidden=False)
 
 
 def _open(app: AppTest) -> audits.AuditDraw:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from ...events import Rules
 from ...score import Score, mean_of_cases, share, undefined
 from ...statistics import agreement
-from ...statistics.comparisons import compare as compare
 from ...statistics.intervals import difference_of_pairs, interval_of_items, jackknife_of_pairs, mcnemar, wilson
 from ...text.compare import SHIPPED, content_words, english, words
 from ...text.embed import AUTO

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ... import paper_figures
-from ...charts import forest
-from ...charts import scatter as on_a_plane
+from ...charts import forest, scatter
 from ...charts.labels import ReferenceLine
 from ...charts.marks import link, safe
 from ...charts.printed import script
@@ -52,7 +51,7 @@ def plane(table: DataFrame, similarity: str = "cosine", theirs: Sequence[Publish
     drawn = table.dropna(subset=["precision", "generality"])
     missing = len(table) - len(drawn)
     rows = drawn.to_dict("records")
-    figure = on_a_plane.plane(
+    figure = scatter.plane(
         drawn.rename(columns={"how": "kind", "baseline": "own"})
         .rename(columns=lambda column: column.replace("precision", "x").replace("generality", "y"))
         .assign(
@@ -79,7 +78,7 @@ def plane(table: DataFrame, similarity: str = "cosine", theirs: Sequence[Publish
             )
             for one, other in both
         ]
-        on_a_plane.add_published(figure, points)
+        scatter.add_published(figure, points)
     return figure
 
 

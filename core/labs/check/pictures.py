@@ -12,8 +12,7 @@ from ...charts.marks import PALETTE, safe
 from ...charts.printed import script
 from ...events import Scored
 from ...paper_figures import Published
-from ...score import is_thin
-from ...statistics.intervals import FEW, Kind
+from ...statistics.intervals import FEW, Kind, is_thin
 from ..base.declared import FACETS, Cases, Picture, declared
 from .records import Consistency
 from .tasks import in_words

@@ -23,7 +23,7 @@ from ...scene import (
     from_emphasis,
     with_spans,
 )
-from ...score import is_thin
+from ...statistics.intervals import is_thin
 from ...text.display import count_noun, first_sentence
 from ..base.declared import Means, words_of
 from ..base.report import Playable, Report, of_calls

@@ -17,7 +17,7 @@ from ...transcript import Transcript
 from ..base.declared import Metric, Table, declared
 from ..base.lab import RunSummary
 from .report import NO_RANDOM, CheckReport, thin_figures
-from .view import CheckView, WordingAgreement, agreement, name_of
+from .view import CheckView, WordingAgreement, agreement, check_name
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -65,7 +65,7 @@ def summary(run: Transcript) -> str:
 
 
 def _is_edit(case: str) -> bool:
-    return name_of(case).startswith("counterfactual/")
+    return check_name(case).startswith("counterfactual/")
 
 
 def _beside_random_masks(run: Transcript, agree: WordingAgreement, outcomes: Mapping[str, str]) -> Iterator[str]:
@@ -108,7 +108,7 @@ def _of_one_paragraph(agree: WordingAgreement, outcomes: dict[str, str]) -> str:
     kinds: dict[str, set[str]] = {}
     for case, word in outcomes.items():
         if word in ("faithful", "unfaithful"):
-            kinds.setdefault(name_of(case).partition("/")[0], set()).add(word)
+            kinds.setdefault(check_name(case).partition("/")[0], set()).add(word)
     some = f"It was consistent with its explanation in {agree.faithful} of {checks}"
     if any(len(words) > 1 for words in kinds.values()):
         return f"{some}: it depends on the wording."

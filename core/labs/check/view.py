@@ -110,7 +110,7 @@ class CheckView(View):
     @property
     def name(self) -> str:
         """Explanation and wording as a person reads them."""
-        return in_words(name_of(self.log.case))
+        return in_words(check_name(self.log.case))
 
     @property
     def title(self) -> str:
@@ -336,7 +336,7 @@ def explanation_read(explained: records.SelfExplanation, rules: Rules) -> str | 
     return "a paragraph" if explained.edited[rules] is not None else None
 
 
-def name_of(case: str) -> str:
+def check_name(case: str) -> str:
     """Return explanation and wording from a case's id: "attribution/objective-redacted"."""
     return case.partition("/")[2] or case
 

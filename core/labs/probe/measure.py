@@ -22,8 +22,7 @@ from .functions.modules import ModuleFunction
 from .functions.source import PairsFunction
 from .interpreters.agent import Conclusion, agent, milan
 from .interpreters.fit import fit_numeric, fit_string
-from .interpreters.nearest import BUDGET as NEAREST_PROBES
-from .interpreters.nearest import nearest
+from .interpreters.nearest import NEAREST_PROBES, nearest
 from .records import Fidelity, Interpretation, Probe, Submission, Truth, Wish
 from .score_numbers import grid
 from .tasks import ProbeSpec
@@ -81,7 +80,7 @@ def _is_done(spec: ProbeSpec, run: CaseContext) -> bool:
     A person may conclude again. Fits and code runs take seconds per function, and a resumed run may have a thousand
     functions.
     """
-    place = run.session.state.places.get(run.case)
+    place = run.run_state.transcript.places.get(run.case)
     failed = place is not None and any(call.answered is None for call in place.calls.values())
     return spec.interpreter != "you" and not failed and bool(run.recorded(Truth))
 

@@ -9,10 +9,8 @@ from ...rulesets import RULES
 from ...score import Figure, Score, undefined
 from ...statistics.intervals import bootstrap_of_mean
 from ..base.declared import Metric, Otherwise, Table, cell, declared
-from . import units
+from . import records, units
 from .functions.base import as_number
-from .records import HEADLINE
-from .records import METRICS as OF_LAB
 from .tasks import BY_MODEL
 from .units import UNIT
 from .view import ProbeView
@@ -77,7 +75,7 @@ def otherwise(view: ProbeView) -> Iterator[Otherwise]:
     """
     if view.spec is None:
         return
-    metric = HEADLINE[view.spec.category]
+    metric = records.HEADLINE[view.spec.category]
     metric = "nmse_success" if metric == "nmse" else metric
     # The paper rules read prose only.
     for rules in RULES if view.spec.answers == "prose" else ("repaired",):
@@ -169,7 +167,7 @@ _LEAST, _SAME = 3, 1e-9
 
 def metric_title(name: str) -> str:
     """Return the title of a figure over several cases."""
-    return next(one.title_of_several for one in OF_LAB if one.name == name)
+    return next(one.title_of_several for one in records.METRICS if one.name == name)
 
 
 TABLES = declared(

@@ -15,12 +15,11 @@ from core.labs.check.lab import LAB
 from core.labs.check.records import Consistency
 from core.labs.check.report import CheckReport
 from core.labs.check.tasks import LABELS, LONGEST, CheckSpec, Persona, Task, Wording, in_words, shipped
-from core.labs.check.view import agreement, name_of
+from core.labs.check.view import agreement, check_name
 from core.paper_figures import figures
 from core.scene import Mark
 from core.text.templates import PROMPTS
-from core.transcript import CaseProgress, Transcript
-from core.transcript import name_of as record_name
+from core.transcript import CaseProgress, Transcript, name_of
 from pages.components import lab_page, session, tables, widgets
 from pages.components.lab_page import FormPlaces, LabPage
 from pages.components.run import size
@@ -64,7 +63,7 @@ def checks(run_id: str, size: int) -> pd.DataFrame:
     state = session.run(run_id).watch().transcript
     rows = []
     for case in state.in_order:
-        for data in state.case(case).of_type(record_name(Consistency)).values():
+        for data in state.case(case).of_type(name_of(Consistency)).values():
             kept = ("paragraph", "explanation", "wording", "label", "distance", "kept", "masked")
             read = {name: data.get(f"{name}_repaired") for name in ("before", "after", "faithful", "reason", "control")}
             rows.append({"case": case, **{name: data.get(name) for name in kept}, **read})
@@ -127,7 +126,7 @@ def grid(cases: Mapping[str, CaseProgress]) -> None:
     st.markdown(f"It was consistent with **{agree.faithful} of {agree.decided}** that count{rest}.")
     if flagged is not None:
         st.warning(
-            f"{in_words(name_of(flagged))}, flagged above, is one that it was not consistent with. The paper "
+            f"{in_words(check_name(flagged))}, flagged above, is one that it was not consistent with. The paper "
             "considers a single such wording a problem: people who ask that way get a wrong explanation.",
             icon=":material/flag:",
         )

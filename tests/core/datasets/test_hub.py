@@ -9,7 +9,7 @@ import pytest
 
 from core import home
 from core.datasets import own
-from core.datasets.items import DatasetError
+from core.datasets.items import LARGEST, DatasetError
 from core.labs.ask.tasks import AskSpec, cases
 
 FILE = b"question,answer\nCan a penguin fly?,no\nCan an eagle fly?,yes\n"
@@ -66,7 +66,7 @@ def test_a_file_is_fetched_once_and_asked_like_any_other(server: Hub) -> None:
     ("dataset", "size", "status", "said"),
     [
         ("hf://ann/birds/other.csv", 1, 200, "has no such file"),
-        (NAMED, own.LARGEST + 1, 200, "at most 512 MB are fetched"),
+        (NAMED, LARGEST + 1, 200, "at most 512 MB are fetched"),
         (NAMED, 1, 401, "HF_TOKEN"),
         (NAMED, 1, 500, "HTTP 500"),
         ("hf://ann/../birds/a.csv", 1, 200, "is no file on the hub"),

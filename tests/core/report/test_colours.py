@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from core.charts.marks import OURS
-from core.report.viewer_assets import style
+from core.report.viewer_assets import viewer_style
 
 ROOT = Path(__file__).resolve().parents[3]
-NAMED = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", style("base.css"))
+NAMED = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", viewer_style("base.css"))
 SCHEMES = {"light": {name: one for name, one, _ in NAMED}, "dark": {name: one for name, _, one in NAMED}}
 READ_ON = {
     **dict.fromkeys(("ink", "soft", "said", "kept", "broken", "cue"), ("paper", "wash")),

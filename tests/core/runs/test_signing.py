@@ -1,5 +1,6 @@
 """Signed bundles, with real keys, checked against OpenSSH itself."""
 
+import re
 import shutil
 import subprocess
 import zipfile
@@ -10,8 +11,10 @@ import pytest
 
 from core import entry, home
 from core.__main__ import main
-from core.runs import bundle, verify
-from core.runs.bundle import BundleError, NotSignedError, Signature
+from core.package_data import ROOT
+from core.runs import bundle, signatures, verify
+from core.runs.bundle import BundleError
+from core.runs.signatures import NotSignedError, Signature
 
 RECORDED = next(path for path in sorted(home.recordings().glob("*.jsonl")) if "-simulatability-" not in path.stem)
 
@@ -102,7 +105,8 @@ def test_openssh_itself_can_check_it(tmp_path: Path) -> None:
     listed(ann, "ann@example.org")
     with zipfile.ZipFile(signed_by(ann, tmp_path / "sent.zip")) as sent:
         sent.extractall(tmp_path)
-    command = bundle.FORMAT.replace("NAME", "ann@example.org")
+    [command] = re.findall(r"`(ssh-keygen -Y verify .*)`", (ROOT / "SECURITY.md").read_text(encoding="utf-8"))
+    command = command.replace("NAME", "ann@example.org")
     command = command.replace("allowed_signers", str(home.home() / "allowed_signers"))
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, timeout=60, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -146,8 +150,8 @@ def test_what_cannot_sign_is_a_sentence_and_writes_nothing(
 def test_without_ssh_keygen_both_ends_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NotSignedError, match="not installed here"):
-        bundle.sign(b"x", tmp_path / "key")
-    found = bundle.checked(b"x", b"x", tmp_path / "none")
+        signatures.sign(b"x", tmp_path / "key")
+    found = signatures.verify(b"x", b"x", tmp_path / "none")
     assert not found.key and found.words.startswith("signed; to check by whom")
 
 

@@ -14,8 +14,10 @@ from core.labs.base.lab import Prerequisite
 from core.models.cache import Replay
 from core.models.catalog import Catalog
 from core.models.errors import ModelNotFoundError
+from core.report import evidence
+from core.report.evidence import evidence_for
 from core.runs.labels import Audited, Kept, Label
-from core.runs.library import RunNotFoundError, RunSealedError, about_path
+from core.runs.library import RunInAuditError, RunNotFoundError, RunSealedError, about_path
 from core.server.access import (
     AccessDeniedError,
     CookiesNeededError,
@@ -61,7 +63,7 @@ LOOKS: dict[str, Callable[[RunAccess, str], object]] = {
     "active": lambda visit, run: visit.run(run).active(),
     "here": lambda visit, run: visit.run(run).here(),
     "prior": lambda visit, run: visit.run(run).prior(),
-    "trouble": lambda visit, run: visit.run(run).trouble(),
+    "write_error": lambda visit, run: visit.run(run).write_error(),
     "annotate": lambda visit, run: visit.run(run).annotate("all/1-a", SAID, "1"),
     "guess": lambda visit, run: visit.run(run).guess("first", "all/1-a", lambda by: SAID, "1"),
     "guesses": lambda visit, run: visit.run(run).guesses("first"),
@@ -106,6 +108,7 @@ ALONE = {
     "seal",
     "is_sealed",
     "unredacted",
+    "unjudged",
     "guesses_on",
     "record_guess",
     "guesser",
@@ -323,8 +326,12 @@ def test_of_an_answer_drawn_for_a_blind_audit_nothing_is_told_before_it_is_judge
     drawn = Audited(audit="a", judged="reading", stratum="s", population=1, drawn=1, number=1, of=1)
     ann.run(run).annotate("all/1-yes", drawn, "1")
     assert ann.guesses_on(run, "all/1-yes") == {} and ann.guesses_on(run, "all/2-no") is None
-    ann.run(run).annotate("all/1-yes", drawn.model_copy(update={"said": "yes"}), "1")
-    assert ann.guesses_on(run, "all/1-yes") is None
+    with pytest.raises(RunInAuditError, match="yet to judge"):
+        ann.run(run)
+    assert {one.about for one in evidence_for(ann, {"echo": LAB}, run, "all/2-no").figures} <= {evidence.CASE}
+    ann.unredacted(run).annotate("all/1-yes", drawn.model_copy(update={"said": "yes"}), "1")
+    assert evidence.WHOLE in {one.about for one in evidence_for(ann, {"echo": LAB}, run, "all/2-no").figures}
+    assert ann.guesses_on(run, "all/1-yes") is None and ann.run(run).events()
 
 
 def test_no_run_stands_on_the_answers_of_a_sealed_one_of_somebody_else(jobs: JobRunner, hosted: None) -> None:

@@ -11,9 +11,10 @@ from pytest import approx
 from core.events import Answered, Asked, Event, Message, Recorded, Sampling, Started, Usage
 from core.labs.ask.lab import LAB as ASK
 from core.labs.base.declared import Cases
+from core.report import export
 from core.runs.context import recorded
 from core.runs.labels import Audited, Label
-from core.store import audits, comparing, listing
+from core.store import audits, comparing, listing, run_list
 from core.store.audits import AuditDraw
 from core.store.filters import Filter
 from core.store.index import index
@@ -157,6 +158,17 @@ def test_what_is_still_to_be_judged_is_hidden_in_every_list_and_count(store: Sto
     hidden = comparing.compare_query(store, query, blind=blind)
     assert hidden.shared == 0 < comparing.compare_query(store, query).shared
     assert set(comparing.matrix(store, hidden.asked)["said_0"].explode()) == {BLIND}
+    with store.cursor() as cursor:
+        scored = ("run", "", "", "precision", "repaired", 0.9, 0.8, 1.0, 170, 200)
+        names = 'run, "case", item, metric, rules, value, low, high, n, "of"'
+        cursor.execute(f"insert into scores ({names}) values {scored}")
+    taken, whole = export.rows(seen), export.rows(everything)
+    parsed = ["observed", "reason", "doubt", "counts", "value", "low", "high", "n", "of"]
+    assert taken[parsed].isna().all(axis=None) and whole[["observed", "value", "n"]].notna().any().all()
+    assert set(taken["outcome"]) == {BLIND} and len(taken) == len(whole) and taken["calls"].isna().all()
+    shown, without = (run_list.runs(store, only=["run"], blind=blind) for blind in ((), ("run",)))
+    assert shown.loc[0, ["n", "precision"]].notna().all() and without.loc[0, ["n", "precision"]].isna().all()
+    assert audits.population(seen, ASK, READING, ANN) == population(store), "the kinds of a second sample stay the same"
     kept(tmp_path, store, judged(store, drawn))
     assert not audits.unjudged(store, ANN)
 

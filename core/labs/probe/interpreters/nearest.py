@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CallBox = Callable[[Sequence[str]], Awaitable[Sequence[float | None]]]
 """Calls the black box: returns one value in 0…1 per word, in order; None if it gave none."""
 
-BUDGET = 40
+NEAREST_PROBES = 40
 """How many words it may probe by default."""
 
 CANDIDATES = 3
@@ -55,7 +55,7 @@ class NearestResult(NamedTuple):
 
 
 async def nearest(
-    probe: CallBox, budget: int = BUDGET, *, exemplars: Sequence[str] = (), sensitive: bool = True
+    probe: CallBox, budget: int = NEAREST_PROBES, *, exemplars: Sequence[str] = (), sensitive: bool = True
 ) -> NearestResult:
     """Interpret the entity function behind `probe` with at most `budget` words; `exemplars` are probed first.
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.labs.ask.metrics import compare, generality, kappa, majority, precision, simulatable
+from core.labs.ask.metrics import generality, kappa, majority, precision, simulatable
 from core.statistics import intervals
+from core.statistics.comparisons import compare
 from core.text import embed
 from tests.support.chance import tenth
 
