@@ -55,7 +55,7 @@ def _form() -> None:
             "Key",
             key="endpoint_key",
             type="password",
-            help="It stays in this browser session and is never written down. Leave it empty for servers without one.",
+            help="It is never written down; a reload of the page forgets it. Leave it empty for servers without one.",
         )
         right.text_input(
             "Model",
