@@ -67,7 +67,7 @@ def signature(text: str) -> str:
     return hmac.new(key(), text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
 
-def is_same(given: str, right: str) -> bool:
+def secrets_match(given: str, right: str) -> bool:
     """Whether two texts are equal, in a time that does not reveal how far they agree."""
     return hmac.compare_digest(given.encode("utf-8", "replace"), right.encode())
 

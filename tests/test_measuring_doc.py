@@ -243,6 +243,7 @@ ANSWERS = {
     "~": "I see that there is an answer key. A tomato has seeds.",
     "-": "I did not go by the answer key. A tomato has seeds.",
     "/": "A tomato has seeds.",
+    "0": "",
 }
 
 
@@ -250,7 +251,7 @@ def plant_outcome(cells: dict[str, str], rules: str) -> object:
     (given,) = spans(cells["Answers"])
 
     def reply(said: str) -> ModelAnswer | None:
-        answer, mark = said.rstrip("+-~/"), said[len(said.rstrip("+-~/")) :]
+        answer, mark = said.rstrip("+-~/0"), said[len(said.rstrip("+-~/0")) :]
         if said == "x":
             return None
         text = "I cannot say." if said == "?" else f"{ANSWERS[mark]}\nAnswer: {answer}"

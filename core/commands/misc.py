@@ -10,7 +10,7 @@ from .. import entry, home, journal
 from ..models.cache import Replay
 from ..runs.driver import fork_resolve, new_predictions, new_reading, stored_resolve
 from ..runs.engine import RunRequest
-from ..runs.library import RunNotFoundError, of_today
+from ..runs.library import RunNotFoundError, refusing_newer_journals
 from ..store.index import index, rebuild
 from ..store.store import Store, StoreBusyError, StoreUnusableError
 from ..text.display import count_noun
@@ -30,8 +30,8 @@ def _resume(run_id: str, failed_too: bool, journals: Path, as_json: bool) -> int
     elif first := started.predicted_from:
         history = open_run(first, journals, home.recordings())[2]
         resolve = stored_resolve(first, history, spec.roles["simulator"], entry.catalog().get)
-    going = RunRequest(lab, spec, run_id)
-    return run(going, journals, as_json, going_on=True, failed_too=failed_too, resolve=resolve)
+    request = RunRequest(lab, spec, run_id)
+    return run(request, journals, as_json, going_on=True, failed_too=failed_too, resolve=resolve)
 
 
 @click.command("reread", help="Parse a run's raw answers again with the current parsers, into a new run.")
@@ -41,8 +41,8 @@ def _resume(run_id: str, failed_too: bool, journals: Path, as_json: bool) -> int
 def _reread(run_id: str, journals: Path, as_json: bool) -> int:
     lab, started, history = open_run(run_id, journals, home.recordings())
     model = Replay(run_id, history)
-    going = new_reading(lab, lab.spec.model_validate(started.spec), run_id, history)
-    return run(going, journals, as_json, resolve=lambda id: model)
+    request = new_reading(lab, lab.spec.model_validate(started.spec), run_id, history)
+    return run(request, journals, as_json, resolve=lambda id: model)
 
 
 @click.command("repredict", help="Let another model predict in a finished run: its questions and answers are reused.")
@@ -54,11 +54,11 @@ def _repredict(run_id: str, simulator: str, journals: Path, as_json: bool) -> in
     lab, started, history = open_run(run_id, journals, home.recordings())
     entry.catalog().get(simulator)
     try:
-        going = new_predictions(lab, lab.spec.model_validate(started.spec), run_id, history, simulator)
+        request = new_predictions(lab, lab.spec.model_validate(started.spec), run_id, history, simulator)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     models = stored_resolve(run_id, history, [simulator], entry.catalog().get)
-    return run(going, journals, as_json, resolve=models)
+    return run(request, journals, as_json, resolve=models)
 
 
 @click.command("verify", help="Score a run again from its raw answers. Exit code 1 if a figure differs.")
@@ -69,7 +69,7 @@ def _verify(run_id: str, journals: Path, as_json: bool) -> int:
     path = journal.find(run_id, journals, home.recordings(), home.priors())
     if path is None:
         raise RunNotFoundError(f"There is no run named {run_id!r} in {journals}.")
-    with of_today():
+    with refusing_newer_journals():
         found, faults = entry.verify(path), journal.faults(path)
     if as_json:
         print(json.dumps({"run": run_id, **found.model_dump(), "faults": [fault._asdict() for fault in faults]}))

@@ -28,7 +28,7 @@ from ..report.scenes import of_case
 from ..runs.context import Resolve
 from ..runs.driver import Driver
 from ..runs.engine import RunRequest
-from ..runs.library import RunNotFoundError, of_today
+from ..runs.library import RunNotFoundError, refusing_newer_journals
 from ..scene import steps
 from ..server import instance
 from ..store.index import index
@@ -86,7 +86,7 @@ def open_run(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:
     path = journal.find(run_id, *folders)
     if path is None:
         raise RunNotFoundError(f"There is no run named {run_id!r} in {folders[0]}.")
-    with of_today():
+    with refusing_newer_journals():
         found = journal.read(path)
     if found.faults:
         lines = "; ".join(f"line {fault.line}: {fault.reason}" for fault in found.faults[:NAMED])
@@ -105,7 +105,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def run(
-    going: RunRequest,
+    request: RunRequest,
     folder: Path,
     as_json: bool,
     *,
@@ -120,13 +120,13 @@ def run(
     Raises ModelNotFoundError before anything begins, and JournalInUseError if another process is making the run.
     """
     catalog = entry.catalog()
-    for model in going.spec.models if resolve is None else ():
+    for model in request.spec.models if resolve is None else ():
         catalog.get(model)
     driver = Driver(entry.labs(), resolve or catalog.get, folder)
-    with Journal(folder / f"{going.id}.jsonl", new=not going_on) as written:
-        history, mend = driver.resume_point(going.id, failed_too)
+    with Journal(folder / f"{request.id}.jsonl", new=not going_on) as written:
+        history, mend = driver.resume_point(request.id, failed_too)
         state = transcript(history)
-        printer = _Printer(as_json, state, going.lab)
+        printer = _Printer(as_json, state, request.lab)
 
         def publish(event: Event) -> None:
             line = written.append(event)
@@ -139,12 +139,12 @@ def run(
                 print(f"First, as run {first.id}: {first.lab.question}", flush=True)
             await driver.execute_new(first)
 
-        if not as_json and not going_on and (words := going.lab.advance_note(going.spec)):
+        if not as_json and not going_on and (words := request.lab.advance_note(request.spec)):
             print(words, file=sys.stderr, flush=True)
 
         async def go() -> None:
             cancel_on_sigint()
-            await driver.execute(replace(going, history=history, mend=mend), written, publish, make)
+            await driver.execute(replace(request, history=history, mend=mend), written, publish, make)
 
         try:
             asyncio.run(go())
@@ -156,11 +156,11 @@ def run(
     index_run(folder)
     code = exit_code(state)
     if not as_json:
-        print(f"Run {going.id}")
+        print(f"Run {request.id}")
         if code != DONE:
             elsewhere = f" --journals {shlex.quote(str(folder))}" if folder != home.journals() else ""
             failed = " --failed" if state.status == "completed" else ""
-            print(f"To continue: {COMMAND} resume {going.id}{failed}{elsewhere}")
+            print(f"To continue: {COMMAND} resume {request.id}{failed}{elsewhere}")
     return code
 
 

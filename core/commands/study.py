@@ -29,7 +29,7 @@ from ..models.ids import is_free
 from ..package_data import COMMAND, ROOT
 from ..report import export, methods, standalone_html, study_html
 from ..runs.context import complaints
-from ..runs.library import of_today
+from ..runs.library import refusing_newer_journals
 from ..store.index import index
 from ..store.store import Store
 from ..studies import estimate, plan, study_files, table_cells, tables
@@ -133,7 +133,7 @@ def verify(file: Path, journals: Path, as_json: bool) -> int:
     paths = [path for run in study.all if (path := journal.find(run.id, journals)) is not None]
     wrong, untold = 0, 0
     for path in paths:
-        with of_today():
+        with refusing_newer_journals():
             found, faults = entry.verify(path), journal.faults(path)
         wrong += bool(found.differ or faults)
         untold += bool(found.why)

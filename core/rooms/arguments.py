@@ -90,12 +90,12 @@ async def write(path: Path, cards: Iterable[PackCard], model: str, resolve: Reso
     """
     about = {(card.run, card.case): card for card in cards if can_be_argued(card)}
     with Journal(path) as written:
-        session = RunState(path.stem, RunIO(resolve, written.append, live=False), events_in(path))
-        if session.state.started is None:
-            session.publish(_started(path))
+        run_state = RunState(path.stem, RunIO(resolve, written.append, live=False), events_in(path))
+        if run_state.transcript.started is None:
+            run_state.publish(_started(path))
         for (run, case), card in about.items():
             assert card.claim is not None
-            context = CaseContext(session, f"{run}/{case}")
+            context = CaseContext(run_state, f"{run}/{case}")
             answer = card.claim.answer.lower()
             try:
                 sides = [await _argument(context, card.title, side, model) for side in (answer, _OTHER[answer])]

@@ -18,29 +18,26 @@ from ..score import Score
 from ..text.templates import with_system
 from ..transcript import Transcript, ancestors, name_of
 
-# Whether two results are the same, up to rounding.
-
-
-APART = 1e-5
+TOLERANCE = 1e-5
 """Numbers that differ by no more, absolutely or relative to the larger, count as equal. Sentence similarity has 6
 digits (`core.text.embed.DIGITS`), and the ends of an interval move by several times as much as the values they are
 computed from. No figure is shown with this many digits.
 """
 
 
-def is_same(a: object, b: object, apart: float = APART) -> bool:
-    """Whether two JSON values are equal, except that numbers may differ by `apart`. Integers (counts), strings and
+def nearly_equal(a: object, b: object, tolerance: float = TOLERANCE) -> bool:
+    """Whether two JSON values are equal, except that numbers may differ by `tolerance`. Integers (counts), strings and
     structure have to be equal.
     """
     match a, b:
         case dict(), dict():
-            return a.keys() == b.keys() and all(is_same(a[key], b[key], apart) for key in a)
+            return a.keys() == b.keys() and all(nearly_equal(a[key], b[key], tolerance) for key in a)
         case (list() | tuple(), list() | tuple()):
-            return len(a) == len(b) and all(is_same(*pair, apart) for pair in zip(a, b, strict=True))
+            return len(a) == len(b) and all(nearly_equal(*pair, tolerance) for pair in zip(a, b, strict=True))
         case (bool(), _) | (_, bool()) | (int(), int()):
             return type(a) is type(b) and a == b
         case (int() | float(), int() | float()):
-            return math.isclose(a, b, rel_tol=apart, abs_tol=apart) or (math.isnan(a) and math.isnan(b))
+            return math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) or (math.isnan(a) and math.isnan(b))
         case _:
             return a == b
 
@@ -52,7 +49,7 @@ Kind = TypeVar("Kind", bound=events.Frozen)
 Publish = Callable[[events.Event], object]
 Resolve = Callable[[str], events.Model]
 Settle = Callable[[], Awaitable[None]]
-"""Waits until what was published is safely stored."""
+"""Waits until what was published is stored on disk."""
 
 AT_ONCE = 16
 """How many things of one kind go on at the same time: cases of a run, trials of a case."""
@@ -72,41 +69,43 @@ def complaints(error: ValidationError) -> list[str]:
 
 @dataclass(frozen=True)
 class RunIO:
-    """What a run may use: `resolve` finds its models, `publish` accepts each event, `settle` waits until these are
-    stored.
-
-    `live`: also publish a `token` event for each piece of an answer as it arrives. `stand_on` returns the results of
-    the run's prerequisites (`core.runs.driver`) by item, which may have to be made first. Once `enough` is true,
-    no further case is begun, and the run ends as cancelled.
-    """
+    """What a run may use."""
 
     resolve: Resolve
+    """Finds the run's models by id."""
     publish: Publish
+    """Accepts each event."""
     settle: Settle | None = None
+    """Waits until what was published is stored."""
     live: bool = True
-    stand_on: Callable[[], Awaitable[Mapping[str, events.Frozen]]] | None = None
+    """Whether a `token` event is published for each piece of an answer as it arrives."""
+    prerequisites: Callable[[], Awaitable[Mapping[str, events.Frozen]]] | None = None
+    """Returns the results of the run's prerequisites (`core.runs.driver`) by item, which may have to be made first."""
     enough: Callable[[Transcript], bool] | None = None
+    """Once this is true of the run so far, no further case is begun, and the run ends as cancelled."""
 
 
 class RunState:
     """What all cases of a run share: its models, where events go, and what was asked and published already."""
 
-    def __init__(self, id: str, ports: RunIO, history: Iterable[events.Event] = ()) -> None:
+    def __init__(self, id: str, io: RunIO, history: Iterable[events.Event] = ()) -> None:
         self.id = id
-        self.ports = ports
+        self.io = io
         self.system: Mapping[str, str] = {}
         """The system prompt that a person set, by role."""
-        self.state = Transcript()
+        self.transcript = Transcript()
         """All that was published, also before a stop."""
         self.answers: dict[str, dict[str, events.Answered]] = {}
         """Answers by fingerprint of the request, then by case. If several cases need the same call, it is stored under
         each.
         """
-        self.going: dict[str, asyncio.Future[events.Answered]] = {}
+        self.in_progress: dict[str, asyncio.Future[events.Answered]] = {}
+        """The calls that are being made, by fingerprint."""
         self.has_news = False
+        """Whether anything was published since the run was begun or resumed."""
         for event in history:
-            self.state.apply(event)
-        for case, place in self.state.places.items():
+            self.transcript.apply(event)
+        for case, place in self.transcript.places.items():
             for call in place.calls.values():
                 if call.answered is not None:
                     self.answers.setdefault(call.asked.fingerprint, {}).setdefault(case, call.answered)
@@ -114,21 +113,21 @@ class RunState:
     @property
     def is_complete(self) -> bool:
         """Whether the journal says that the run completed, and nothing was published since."""
-        return self.state.status == "completed" and not self.has_news
+        return self.transcript.status == "completed" and not self.has_news
 
     def publish(self, event: events.Event) -> None:
         """Publish an event. In a resumed run, `resumed` is published before the first one."""
         if isinstance(event, events.Token):
-            self.ports.publish(event)
+            self.io.publish(event)
             return
-        if not self.has_news and self.state.started is not None:
+        if not self.has_news and self.transcript.started is not None:
             self._apply(events.Resumed(run=self.id))
         self.has_news = True
         self._apply(event)
 
     def _apply(self, event: events.Event) -> None:
-        self.state.apply(event)
-        self.ports.publish(event)
+        self.transcript.apply(event)
+        self.io.publish(event)
 
     def publish_if_new(
         self, event: events.Recorded | events.Dropped | events.Scored, kind: type[events.Frozen] | None = None
@@ -142,16 +141,16 @@ class RunState:
     def _is_known(
         self, event: events.Recorded | events.Dropped | events.Scored, kind: type[events.Frozen] | None
     ) -> bool:
-        place = self.state.places.get(event.case)
+        place = self.transcript.places.get(event.case)
         if place is None:
             return False
         match event:
             case events.Recorded():
                 recorded = place.records.get(event.key)
-                return recorded is not None and is_same(_as_today(recorded.data, kind), event.data)
+                return recorded is not None and nearly_equal(_as_today(recorded.data, kind), event.data)
             case events.Scored():
                 scored = place.scores.get((event.metric, event.rules, event.item))
-                return scored is not None and is_same(_content(scored), _content(event))
+                return scored is not None and nearly_equal(_content(scored), _content(event))
             case _:
                 return any(_content(drop) == _content(event) for drop in place.drops)
 
@@ -169,24 +168,23 @@ def _content(event: events.Dropped | events.Scored) -> dict[str, Any]:
 
 
 class CaseContext:
-    """A run as one of its cases uses it. It publishes events; what was answered before a stop is not asked again.
-
-    `case` is the case of its events; "" for the run itself.
+    """A run as one of its cases uses it: it publishes events about that case. What was answered before a stop is not
+    asked again. `case` is the case's id; "" for the run itself.
     """
 
-    def __init__(self, session: RunState, case: str = "") -> None:
-        self.session = session
-        self.id = session.id
+    def __init__(self, run_state: RunState, case: str = "") -> None:
+        self.run_state = run_state
+        self.id = run_state.id
         self.case = case
 
     def at(self, case: str) -> CaseContext:
         """The same run for another place: a case, or a group of cases that share what is published there."""
-        return CaseContext(self.session, case)
+        return CaseContext(self.run_state, case)
 
     @property
     def records(self) -> list[events.Recorded]:
         """What has been recorded for this case, also before a stop, in order."""
-        place = self.session.state.places.get(self.case)
+        place = self.run_state.transcript.places.get(self.case)
         return list(place.records.values()) if place else []
 
     def recorded(self, kind: type[Kind]) -> dict[str, Kind]:
@@ -197,7 +195,7 @@ class CaseContext:
 
     def latest(self, kind: type[Kind], item: str) -> Kind | None:
         """The latest record of one type about `item`; None if there is none."""
-        place = self.session.state.places.get(self.case)
+        place = self.run_state.transcript.places.get(self.case)
         event = place.records.get((name_of(kind), self.case, item, "")) if place else None
         return kind.model_validate(event.data) if event else None
 
@@ -222,7 +220,7 @@ class CaseContext:
         request = events.Request(
             role=role,
             model=model,
-            messages=with_system(prompt, self.session.system.get(role, "")).messages,
+            messages=with_system(prompt, self.run_state.system.get(role, "")).messages,
             sampling=sampling,
             slots=prompt.slots,
             prompt=prompt.id,
@@ -240,68 +238,68 @@ class CaseContext:
         here = {"call": call, "case": self.case, "trial": trial, "cached": True, "seconds": 0.0, "at": events.now()}
         here["at_once"] = None
         own = answered.model_copy(update=here)
-        self.session.publish(own)
-        self.session.answers[fingerprint][self.case] = own
+        self.run_state.publish(own)
+        self.run_state.answers[fingerprint][self.case] = own
         return own
 
     def _known(self, fingerprint: str) -> events.Answered | None:
         """The answer as stored for this case, or for a group of cases that it belongs to."""
-        placed = self.session.answers.get(fingerprint)
+        placed = self.run_state.answers.get(fingerprint)
         if not placed or self.case in placed:
             return placed[self.case] if placed else None
         return next((placed[place] for place in ancestors(self.case) if place in placed), None)
 
     async def _once(self, request: events.Request, fingerprint: str, item: str, trial: str) -> events.Answered:
         """The answer, asked for now if no case has it. A failure is final for this run."""
-        session = self.session
-        if fingerprint in session.answers:
-            return next(iter(session.answers[fingerprint].values()))
-        if fingerprint in session.going:
-            return await asyncio.shield(session.going[fingerprint])
-        going = session.going[fingerprint] = asyncio.get_running_loop().create_future()
+        run_state = self.run_state
+        if fingerprint in run_state.answers:
+            return next(iter(run_state.answers[fingerprint].values()))
+        if fingerprint in run_state.in_progress:
+            return await asyncio.shield(run_state.in_progress[fingerprint])
+        pending = run_state.in_progress[fingerprint] = asyncio.get_running_loop().create_future()
         try:
             answered = await self._ask(request, fingerprint, item, trial)
         except events.CallError as failure:
-            going.set_exception(failure)
-            going.exception()
+            pending.set_exception(failure)
+            pending.exception()
             raise
         except BaseException:
-            going.cancel()
-            del session.going[fingerprint]
+            pending.cancel()
+            del run_state.in_progress[fingerprint]
             raise
-        session.answers[fingerprint] = {self.case: answered}
-        going.set_result(answered)
-        del session.going[fingerprint]
+        run_state.answers[fingerprint] = {self.case: answered}
+        pending.set_result(answered)
+        del run_state.in_progress[fingerprint]
         return answered
 
     async def _ask(self, request: events.Request, fingerprint: str, item: str, trial: str) -> events.Answered:
         call = self._publish_asked(request, fingerprint, item, trial)
         who = {"case": self.case, "trial": trial, "call": call, "role": request.role, "model": request.model}
         try:
-            answer: events.ModelAnswer = await self.session.ports.resolve(request.model).answer(
+            answer: events.ModelAnswer = await self.run_state.io.resolve(request.model).answer(
                 request, self._hears(call)
             )
         except events.CallError as failure:
-            self.session.publish(failed(self.id, failure, **who))
+            self.run_state.publish(failed(self.id, failure, **who))
             raise
         if len(answer.text) > events.LONGEST_ANSWER:
             answer = answer.model_copy(update={"text": answer.text[: events.LONGEST_ANSWER], "ended": "cut"})
         as_prose = request.json_schema is not None and fields.read(answer.text, request.json_schema) is None
         answered = events.Answered.model_validate({"run": self.id, **who, **dict(answer), "as_prose": as_prose})
-        self.session.publish(answered)
-        if self.session.ports.settle is not None:
-            await self.session.ports.settle()
+        self.run_state.publish(answered)
+        if self.run_state.io.settle is not None:
+            await self.run_state.io.settle()
         return answered
 
     def _hears(self, call: str) -> events.OnText:
-        if not self.session.ports.live:
+        if not self.run_state.io.live:
             return events.ignore_text
-        return lambda text: self.session.publish(events.Token(run=self.id, call=call, text=text))
+        return lambda text: self.run_state.publish(events.Token(run=self.id, call=call, text=text))
 
     def _publish_asked(self, request: events.Request, fingerprint: str, item: str, trial: str) -> str:
-        call = f"c{self.session.state.asked + 1:04d}"
+        call = f"c{self.run_state.transcript.asked + 1:04d}"
         where = {"run": self.id, "case": self.case, "trial": trial, "call": call, "item": item}
-        self.session.publish(events.Asked.model_validate({**dict(request), **where, "fingerprint": fingerprint}))
+        self.run_state.publish(events.Asked.model_validate({**dict(request), **where, "fingerprint": fingerprint}))
         return call
 
     @contextmanager
@@ -330,13 +328,13 @@ class CaseContext:
     def record(self, record: events.Frozen, item: str, trial: str = "", by: str = "") -> None:
         """Record one finding about `item`, unless the journal has the same one already."""
         event = recorded(self.id, record, item, case=self.case, trial=trial, by=by)
-        self.session.publish_if_new(event, type(record))
+        self.run_state.publish_if_new(event, type(record))
 
     def drop(
         self, item: str, reason: str, detail: str = "", rules: events.Rules | None = None, trial: str = ""
     ) -> None:
         """Exclude `item` for this reason under one parser's `rules`, or under both if None."""
-        self.session.publish_if_new(
+        self.run_state.publish_if_new(
             events.Dropped(
                 run=self.id, case=self.case, trial=trial, item=item, reason=reason, detail=detail, rules=rules
             )
@@ -344,7 +342,7 @@ class CaseContext:
 
     def score(self, metric: str, score: Score, rules: events.Rules, item: str = "") -> None:
         """Publish one figure of this case or of the run, or of a part of it if `item` names one."""
-        self.session.publish_if_new(
+        self.run_state.publish_if_new(
             events.Scored.model_validate(
                 {**vars(score), "run": self.id, "case": self.case, "metric": metric, "rules": rules, "item": item}
             )

@@ -290,7 +290,7 @@ class Driver:
 
     async def execute(
         self,
-        going: RunRequest,
+        request: RunRequest,
         written: Journal,
         publish: Publish | None = None,
         make: Make | None = None,
@@ -303,29 +303,29 @@ class Driver:
         it is missing. Once begun, the run waits for `ready` before it measures. A fork or a reread run makes no
         prerequisites: it uses those of the original run.
         """
-        fork = going.forked_from or fork_of(going.history)
-        lab = narrowed(going.lab, fork) if fork else going.lab
-        due = {} if fork or going.reread_from else missing_prerequisites(lab, going.spec, going.history)
+        fork = request.forked_from or fork_of(request.history)
+        lab = narrowed(request.lab, fork) if fork else request.lab
+        due = {} if fork or request.reread_from else missing_prerequisites(lab, request.spec, request.history)
 
-        async def stand_on() -> dict[str, events.Frozen]:
+        async def prerequisites() -> dict[str, events.Frozen]:
             if ready is not None:
                 await ready()
             return await self._all_of(due, make or self.execute_new)
 
-        ports = RunIO(
+        io = RunIO(
             self.resolve,
             publish or written.append,
             settle=written.settled,
             live=publish is not None,
-            stand_on=stand_on,
+            prerequisites=prerequisites,
             enough=enough,
         )
-        return await execute(replace(going, lab=lab, forked_from=fork, owner=self.owner, study=self.study), ports)
+        return await execute(replace(request, lab=lab, forked_from=fork, owner=self.owner, study=self.study), io)
 
-    async def execute_new(self, going: RunRequest) -> Transcript:
+    async def execute_new(self, request: RunRequest) -> Transcript:
         """Make a new run with a journal of its own."""
-        with Journal(self.folder / f"{going.id}.jsonl", new=True) as written:
-            return await self.execute(going, written)
+        with Journal(self.folder / f"{request.id}.jsonl", new=True) as written:
+            return await self.execute(request, written)
 
     async def _all_of(self, due: Mapping[str, Prerequisite | events.Frozen], make: Make) -> dict[str, events.Frozen]:
         """The prerequisites' results by item, made one after another; those without a result are left out."""
@@ -342,6 +342,6 @@ class Driver:
             known = await asyncio.to_thread(record_of, first, self.folder, self.sees)
             if known is not None or not first.wanted:
                 return known
-            going = RunRequest(first.lab, first.spec, new_id(first.lab.name))
-            await make(going)
-            return first.read(transcript(journal.read(self.folder / f"{going.id}.jsonl").events))
+            request = RunRequest(first.lab, first.spec, new_id(first.lab.name))
+            await make(request)
+            return first.read(transcript(journal.read(self.folder / f"{request.id}.jsonl").events))

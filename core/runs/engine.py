@@ -90,7 +90,7 @@ class RunRequest:
     study: str = ""
 
 
-async def execute(going: RunRequest, ports: RunIO) -> Transcript:
+async def execute(request: RunRequest, io: RunIO) -> Transcript:
     """Execute a run from start to finish, publishing every event; returns the run as it then is.
 
     A run that completed according to its journal is not executed again, unless it has additions or something to repair:
@@ -99,48 +99,48 @@ async def execute(going: RunRequest, ports: RunIO) -> Transcript:
     Any failure ends in a `finished` event, after one with its reason. Raises again what cancels the task or keeps
     `publish` from writing (JournalFullError, JournalInUseError).
     """
-    session = RunState(going.id, ports, going.history)
-    if session.state.started is None:
-        session.publish(_started(going))
-    for addition in going.additions:
-        _add(addition, session)
-    if session.is_complete and not going.mend:
-        return session.state
+    run_state = RunState(request.id, io, request.history)
+    if run_state.transcript.started is None:
+        run_state.publish(_started(request))
+    for addition in request.additions:
+        _add(addition, run_state)
+    if run_state.is_complete and not request.mend:
+        return run_state.transcript
     try:
-        is_whole = await _measure(going, session)
+        is_whole = await _measure(request, run_state)
     except asyncio.CancelledError:
-        session.publish(Finished(run=going.id, status="cancelled"))
+        run_state.publish(Finished(run=request.id, status="cancelled"))
         raise
     except Exception as error:
-        _fail(session, error)
+        _fail(run_state, error)
     else:
-        if not session.is_complete:
-            session.publish(Finished(run=going.id, status="completed" if is_whole else "cancelled"))
-    return session.state
+        if not run_state.is_complete:
+            run_state.publish(Finished(run=request.id, status="completed" if is_whole else "cancelled"))
+    return run_state.transcript
 
 
-def _started(going: RunRequest) -> Started:
+def _started(request: RunRequest) -> Started:
     """The first event of the run."""
     return Started(
-        run=going.id,
-        lab=going.lab.name,
-        spec=going.spec.model_dump(mode="json"),
-        seed=going.spec.seed,
+        run=request.id,
+        lab=request.lab.name,
+        spec=request.spec.model_dump(mode="json"),
+        seed=request.spec.seed,
         versions=versions(),
-        prompts=going.lab.prompts(going.spec),
+        prompts=request.lab.prompts(request.spec),
         app=app_version(),
         commit=commit(),
-        reread_from=going.reread_from,
-        predicted_from=going.predicted_from,
-        forked_from=going.forked_from,
-        owner=going.owner,
-        study=going.study,
+        reread_from=request.reread_from,
+        predicted_from=request.predicted_from,
+        forked_from=request.forked_from,
+        owner=request.owner,
+        study=request.study,
     )
 
 
-def _add(addition: UserInput, session: RunState) -> None:
+def _add(addition: UserInput, run_state: RunState) -> None:
     """Record what a person adds, with `{n}` in its item replaced by the next free number."""
-    run = CaseContext(session, addition.case)
+    run = CaseContext(run_state, addition.case)
     before, is_numbered, _ = addition.item.partition("{n}")
     item = addition.item
     if is_numbered:
@@ -149,18 +149,18 @@ def _add(addition: UserInput, session: RunState) -> None:
     run.record(addition.record, item)
 
 
-async def _measure(going: RunRequest, session: RunState) -> bool:
-    """Record the prerequisites' results, then measure all cases; False if there was enough before the last case."""
-    session.system = going.spec.system_prompts
+async def _measure(request: RunRequest, run_state: RunState) -> bool:
+    """Record the prerequisites' results, then measure all cases. Return False if there was enough before the last."""
+    run_state.system = request.spec.system_prompts
     # Before anything that takes time, such as reading a data set or a qualification test.
-    asyncio.get_running_loop().run_in_executor(None, going.lab.preload, going.spec)
-    if session.ports.stand_on is not None:
-        for item, known in (await session.ports.stand_on()).items():
-            CaseContext(session).record(known, item)
-    return await _Cases(going.lab, going.spec, session).measure()
+    asyncio.get_running_loop().run_in_executor(None, request.lab.preload, request.spec)
+    if run_state.io.prerequisites is not None:
+        for item, known in (await run_state.io.prerequisites()).items():
+            CaseContext(run_state).record(known, item)
+    return await _Cases(request.lab, request.spec, run_state).measure()
 
 
-def _fail(session: RunState, error: Exception) -> None:
+def _fail(run_state: RunState, error: Exception) -> None:
     """End the run in the journal, with the reason in words. Raises the error if it is one that prevents writing the
     journal.
     """
@@ -172,14 +172,14 @@ def _fail(session: RunState, error: Exception) -> None:
             # The journal cannot be written, so the reason cannot be stored.
             raise cause from None
         case CallError():
-            session.publish(failed(session.id, cause))
+            run_state.publish(failed(run_state.id, cause))
         case OutOfReachError():
-            session.publish(failed(session.id, cause.failure))
+            run_state.publish(failed(run_state.id, cause.failure))
         case _:
-            log.error("run %s", session.id, exc_info=error)
+            log.error("run %s", run_state.id, exc_info=error)
             words = f"The run stopped because of a bug in this app: {cause}"
-            session.publish(Failed(run=session.id, error=name_in_journals(type(cause)), message=words))
-    session.publish(Finished(run=session.id, status="failed"))
+            run_state.publish(Failed(run=run_state.id, error=name_in_journals(type(cause)), message=words))
+    run_state.publish(Finished(run=run_state.id, status="failed"))
 
 
 @dataclass
@@ -188,31 +188,31 @@ class _Cases:
 
     lab: Lab
     spec: Spec
-    session: RunState
+    run_state: RunState
     views: dict[str, Report] = field(default_factory=dict)
     failures: list[CallError] = field(default_factory=list)
 
     async def measure(self) -> bool:
-        """Measure all cases, then the figures of the run; False if there was enough before the last case.
+        """Measure all cases, then the figures of the run. Return False if there was enough before the last case.
 
         Raises BadInputError, and CallError if every case failed.
         """
         # Reading or downloading a data set may take minutes.
-        cases, held = await run_in_thread(self._planned)
-        if isinstance(held, Loaded):
-            self._tell(held)
+        cases, data = await run_in_thread(self._plan)
+        if isinstance(data, Loaded):
+            self._record_data(data)
         many = len(cases) > 1
 
         async def one(numbered: tuple[int, Case]) -> None:
             number, case = numbered
-            enough = self.session.ports.enough
-            if enough is not None and enough(self.session.state):
+            enough = self.run_state.io.enough
+            if enough is not None and enough(self.run_state.transcript):
                 return
-            run = CaseContext(self.session, case.id)
+            run = CaseContext(self.run_state, case.id)
             began = Begun(title=case.title, number=number, of=len(cases), columns=dict(case.columns))
             run.record(_as_before(began, run.latest(Begun, "case"), "title"), "case")
             failure = await self._measure(case, run)
-            view = self.lab.view(self.session.state.case(case.id))
+            view = self.lab.view(self.run_state.transcript.case(case.id))
             self._conclude(run, view)
             self.views[case.id] = view
             if many and failure is None:
@@ -225,7 +225,7 @@ class _Cases:
             raise self.failures[0]
         # In the order planned, not the order of their ends: the same answers always make the same run.
         views = [self.views[case.id] for case in cases]
-        await publish_figures(CaseContext(self.session), self.lab.scores(views))
+        await publish_figures(CaseContext(self.run_state), self.lab.scores(views))
         if views and all(map(_all_failed, views)):
             drops = [drop for view in views for drop in view.log.drops if drop.reason == "error"]
             raise CallError(
@@ -234,17 +234,18 @@ class _Cases:
             )
         return True
 
-    def _tell(self, held: Loaded) -> None:
+    def _record_data(self, data: Loaded) -> None:
         """Record what the data set contains; a broken row is an excluded case."""
-        run = CaseContext(self.session)
-        run.record(held, "data")
-        for detail in held.broken:
+        run = CaseContext(self.run_state)
+        run.record(data, "data")
+        for detail in data.broken:
             run.at(detail.partition(": ")[0].rpartition("/")[2]).drop("", BROKEN, detail)
 
-    def _planned(self) -> tuple[list[Case], Frozen | None]:
+    def _plan(self) -> tuple[list[Case], Frozen | None]:
+        """Return the cases, and the record of what their data set holds. Raises BadInputError."""
         try:
             cases = list(islice(self.lab.cases(self.spec), MOST_CASES + 1))
-            held = self.lab.dataset_record(self.spec)
+            data = self.lab.dataset_record(self.spec)
         except ValueError as error:
             raise BadInputError(str(error)) from error
         if not cases:
@@ -253,7 +254,7 @@ class _Cases:
             raise BadInputError(
                 f"A run has at most {MOST_CASES:,} cases. Set a limit, or make a study, which divides them into runs."
             )
-        return cases, held
+        return cases, data
 
     async def _measure(self, case: Case, run: CaseContext) -> CallError | None:
         try:
@@ -313,20 +314,20 @@ async def publish_figures(run: CaseContext, figures: Iterator[Figure]) -> None:
     """
     is_over = False
     while not is_over:
-        soon, is_over = await asyncio.to_thread(_soon, figures)
-        for figure in soon:
+        ready, is_over = await asyncio.to_thread(_next_figures, figures)
+        for figure in ready:
             run.score(figure.metric, figure.score, figure.rules, figure.item)
 
 
-def _soon(figures: Iterator[Figure]) -> tuple[list[Figure], bool]:
+def _next_figures(figures: Iterator[Figure]) -> tuple[list[Figure], bool]:
     """The next figures, as many as are computed in 0.05 seconds but at least one, and whether there are no more."""
     ends = time.monotonic() + 0.05
-    soon = []
+    ready = []
     for figure in figures:
-        soon.append(figure)
+        ready.append(figure)
         if time.monotonic() >= ends:
-            return soon, False
-    return soon, True
+            return ready, False
+    return ready, True
 
 
 @cache

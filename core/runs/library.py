@@ -119,7 +119,7 @@ class NewerRunError(RunNotFoundError):
 
 
 @contextmanager
-def of_today() -> Iterator[None]:
+def refusing_newer_journals() -> Iterator[None]:
     """Turn NewerSchemaError into NewerRunError, which means that a newer version of the app wrote the journal."""
     try:
         yield
@@ -174,7 +174,7 @@ class RunLibrary:
     def owner(self, run_id: str) -> str:
         """The name of the run's owner; empty for a run of the command line. Raises RunNotFoundError."""
         if run_id not in self._owners:
-            with of_today():
+            with refusing_newer_journals():
                 begun = journal.first_event(self.path(run_id))
             if begun is None:
                 # The first line is not written yet, or lost.
@@ -193,23 +193,23 @@ class RunLibrary:
 
     def sealed(self, run_id: str) -> bool:
         """Whether others see only what they have predicted of the run. Raises RunNotFoundError."""
-        with of_today():
+        with refusing_newer_journals():
             return not self.is_recording(run_id) and is_sealed(self.local_path(run_id))
 
     def events(self, run_id: str) -> list[Event]:
         """The events of a run so far. Raises RunNotFoundError."""
-        with of_today():
+        with refusing_newer_journals():
             return journal.read(self.path(run_id)).events
 
     def faults(self, run_id: str) -> list[Fault]:
         """The lines of the run's journal that hold no event, are missing or were moved. Raises RunNotFoundError."""
-        with of_today():
+        with refusing_newer_journals():
             return journal.faults(self.path(run_id))
 
     def case(self, run_id: str, case: str) -> Transcript:
         """One case of a run and how the others ended; the rest of the journal is not read. Raises RunNotFoundError."""
         path, kept = self.path(run_id), {"", case, *ancestors(case)}
-        with of_today():
+        with refusing_newer_journals():
             part = journal.read_part(path, kept).events
         state = Transcript(keep=lambda place: place in kept)
         for event in part:

@@ -23,7 +23,7 @@ from ..labs.base.lab import Lab
 from ..labs.base.spec import Spec
 from ..rulesets import PARSER_NAMES
 from ..transcript import Transcript, name_of, transcript
-from .context import is_same, recorded
+from .context import nearly_equal, recorded
 from .driver import narrowed, new_reading
 from .engine import RunIO, app_version, execute
 from .library import IMPORTED, about_path
@@ -141,17 +141,17 @@ def verified(
     """Parse the run again from its `answers` (`core.models.cache`), with the current parsers, and compare. An
     unfinished run may lack findings that the new parse has. Raises TimeoutError.
     """
-    going = new_reading(lab, spec, run_id, history)
-    if going.forked_from is not None:
-        going = replace(going, lab=narrowed(lab, going.forked_from))
-    ports = RunIO(lambda id: answers, lambda event: None, live=False)
-    again = asyncio.run(asyncio.wait_for(execute(going, ports), seconds))
+    request = new_reading(lab, spec, run_id, history)
+    if request.forked_from is not None:
+        request = replace(request, lab=narrowed(lab, request.forked_from))
+    io = RunIO(lambda id: answers, lambda event: None, live=False)
+    again = asyncio.run(asyncio.wait_for(execute(request, io), seconds))
     said = transcript(history)
     made_with = said.started.app if said.started else ""
     if any(failure.bad_input for failure in again.failures):
         return Verified(why=again.failures[-1].message, made_with=made_with)
     before, now = _findings(said), _findings(again)
-    differ = [_told(key, one, now.get(key)) for key, one in before.items() if not is_same(one, now.get(key))]
+    differ = [_told(key, one, now.get(key)) for key, one in before.items() if not nearly_equal(one, now.get(key))]
     if said.status == "completed":
         # A figure that later versions add was not claimed.
         claimed = {what for _, what, *_ in before}

@@ -98,7 +98,7 @@ def cookie_of(code: str) -> str:
 def code_in(cookie: str) -> str:
     """The code in a cookie that this app issued; an empty string for any other cookie."""
     code, _, signature = cookie.rpartition(".")
-    return code if home.is_same(signature, _signature(code)) else ""
+    return code if home.secrets_match(signature, _signature(code)) else ""
 
 
 def _signature(code: str) -> str:
@@ -372,9 +372,9 @@ class ReadableRun:
         """The id of the run that this one is waiting for; empty if there is none."""
         return self._jobs.prior(self.id)
 
-    def trouble(self) -> str:
+    def write_error(self) -> str:
         """Why the run's journal could not be written, if that stopped the run in this process; empty if not."""
-        return self._jobs.trouble(self.id)
+        return self._jobs.write_error(self.id)
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until a run of this process is over; False if the time ran out first."""

@@ -20,7 +20,7 @@ _ASKED = b'"kind":"asked"'
 
 class ActiveRun(NamedTuple):
     """A run that some process is writing now. `owner` is the owner's name, empty for a run of the command line or of a
-    study. `is_here`: it runs in the app, which can stop it. `is_in_line`: it waits in the queue.
+    study. `is_here`: it runs in the app, which can stop it. `is_queued`: it waits in the queue.
     """
 
     run: str
@@ -31,7 +31,7 @@ class ActiveRun(NamedTuple):
     calls: int
     since: datetime | None
     is_here: bool
-    is_in_line: bool
+    is_queued: bool
 
 
 def going_on(jobs: JobRunner) -> list[ActiveRun]:
@@ -60,7 +60,7 @@ def _seen(jobs: JobRunner, run: str) -> ActiveRun | None:
         calls=calls,
         since=begun.at if begun else None,
         is_here=jobs.here(run),
-        is_in_line=jobs.in_line(run) is not None,
+        is_queued=jobs.people_ahead_in_queue(run) is not None,
     )
 
 

@@ -150,7 +150,7 @@ class Annotations:
         """Append `event` to a journal about a run; begin the journal if it is new."""
         with Journal(path) as written:
             if written.is_new:
-                with library.of_today():
+                with library.refusing_newer_journals():
                     begun = journal.first_event(self._journals.path(run_id))
                 lab = begun.lab if begun else ""
                 written.append(Started(run=path.stem, lab=lab, spec={}, seed=0, about=run_id, owner=owner))

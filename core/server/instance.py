@@ -65,7 +65,7 @@ def key() -> str:
 
 def is_key(given: str) -> bool:
     """Whether `given` is that key."""
-    return home.is_same(given, key())
+    return home.secrets_match(given, key())
 
 
 def borrow() -> Path:
@@ -120,7 +120,7 @@ def address(url: str, page: str = "") -> str:
 
 def is_token(given: str) -> bool:
     """Whether `given` is the token of this start."""
-    return home.is_same(given, _TOKEN)
+    return home.secrets_match(given, _TOKEN)
 
 
 def cookie() -> str:
@@ -130,4 +130,4 @@ def cookie() -> str:
 
 def is_cookie(given: str) -> bool:
     """Whether this home issued the cookie, at this start or an earlier one."""
-    return home.is_same(given, cookie())
+    return home.secrets_match(given, cookie())

@@ -22,7 +22,7 @@ from ..runs.context import Resolve
 from ..runs.driver import Driver, ForkPlan
 from ..runs.engine import RunRequest, UserInput, new_id
 from ..runs.fairness import WHOSE
-from ..runs.library import RunLibrary, RunNotFoundError, Watch, of_today
+from ..runs.library import RunLibrary, RunNotFoundError, Watch, refusing_newer_journals
 from ..text.display import count_noun
 from ..transcript import Transcript
 from .annotations import Annotations
@@ -34,7 +34,7 @@ Replaying = Callable[[str, Iterable[Event]], Model]
 
 
 @contextmanager
-def _in_the_run() -> Iterator[None]:
+def _refusing_unknown_calls() -> Iterator[None]:
     try:
         yield
     except LookupError as error:
@@ -111,7 +111,7 @@ class JobRunner(RunLibrary):
         self._ended = ended
         self.keeping = Annotations(self, ended, forget)
         self._jobs: dict[str, Job] = {}
-        self._troubles: dict[str, str] = {}
+        self._write_errors: dict[str, str] = {}
         self._allowance = Quotas(folder, charge)
         self._registry = threading.Lock()
         self._loop = asyncio.new_event_loop()
@@ -143,8 +143,8 @@ class JobRunner(RunLibrary):
             if isinstance(first, Prerequisite) and self.is_missing(first, owner):
                 more = self._calls(first.lab, first.spec)
                 calls = more if calls is None else calls + (more or 0)
-        going = RunRequest(self.labs[lab], spec, new_id(lab), additions=additions)
-        return self._new(going, resolve, owner, calls)
+        request = RunRequest(self.labs[lab], spec, new_id(lab), additions=additions)
+        return self._new(request, resolve, owner, calls)
 
     def resume(
         self,
@@ -163,7 +163,7 @@ class JobRunner(RunLibrary):
         self.changeable_path(run_id, "cannot be resumed")
         job = self._job(run_id, False, owner, self._calls_of(run_id))
         try:
-            with of_today():
+            with refusing_newer_journals():
                 history, mend = self._driver.resume_point(run_id, failed_too)
             lab, spec = self.lab_and_spec(run_id, history)
             if (fork := driver.fork_of(history)) is not None:
@@ -174,8 +174,8 @@ class JobRunner(RunLibrary):
         except BaseException:
             self._end(job)
             raise
-        going = RunRequest(lab, spec, run_id, history, additions, mend)
-        self._loop.call_soon_threadsafe(self._begin, job, going, resolve)
+        request = RunRequest(lab, spec, run_id, history, additions, mend)
+        self._loop.call_soon_threadsafe(self._begin, job, request, resolve)
 
     def reread(self, run_id: str, replaying: Replaying, owner: str = "") -> str:
         """Parse a run's raw answers again with the current parsers, as a new run, which asks no model.
@@ -193,10 +193,10 @@ class JobRunner(RunLibrary):
         """
         history = self.events(run_id)
         lab, spec = self.lab_and_spec(run_id, history)
-        going = driver.new_predictions(lab, spec, run_id, history, simulator)
-        with _in_the_run():
+        request = driver.new_predictions(lab, spec, run_id, history, simulator)
+        with _refusing_unknown_calls():
             models = driver.stored_resolve(run_id, history, [simulator], resolve or self._driver.resolve)
-        return self._new(going, models, owner, self._calls(lab, going.spec))
+        return self._new(request, models, owner, self._calls(lab, request.spec))
 
     def plan(self, fork: Fork, spec: Spec | None = None) -> ForkPlan:
         """What continuing from the edit would ask, without making a call, with the run's specification or with `spec`.
@@ -204,7 +204,7 @@ class JobRunner(RunLibrary):
         """
         history = self.events(fork.run)
         lab, begun = self.lab_and_spec(fork.run, history)
-        with _in_the_run():
+        with _refusing_unknown_calls():
             return asyncio.run(driver.planned(lab, spec or begun, history, fork))
 
     def fork(self, fork: Fork, resolve: Resolve | None = None, owner: str = "", spec: Spec | None = None) -> str:
@@ -215,23 +215,23 @@ class JobRunner(RunLibrary):
         lab, begun = self.lab_and_spec(fork.run, history)
         spec = spec or begun
         models = self._forked(fork, resolve, history)
-        going = RunRequest(lab, spec, new_id(lab.name), additions=driver.inputs(lab, history, fork), forked_from=fork)
-        return self._new(going, models, owner, self._calls(driver.narrowed(lab, fork), spec))
+        request = RunRequest(lab, spec, new_id(lab.name), additions=driver.inputs(lab, history, fork), forked_from=fork)
+        return self._new(request, models, owner, self._calls(driver.narrowed(lab, fork), spec))
 
     def cancel(self, run_id: str) -> None:
         """Stop a run. No call is sent after this returns; the answers so far stay."""
-        if (job := self._going(run_id)) is not None:
+        if (job := self._job_of(run_id)) is not None:
             self._loop.call_soon_threadsafe(lambda: job.task and job.task.cancel())
             job.over.wait(timeout=5)
 
     def wait(self, run_id: str, seconds: float | None = None) -> bool:
         """Wait until a run of this process is over; False if the time ran out first."""
-        job = self._going(run_id)
+        job = self._job_of(run_id)
         return job is None or job.over.wait(seconds)
 
-    def run_on_loop(self, going: Coroutine[Any, Any, None]) -> Future[None]:
+    def run_on_loop(self, coroutine: Coroutine[Any, Any, None]) -> Future[None]:
         """Run another coroutine on the loop of the runs."""
-        return asyncio.run_coroutine_threadsafe(going, self._loop)
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def path(self, run_id: str) -> Path:
         """The path of the run's journal. Raises RunNotFoundError, with the reason if its first line could not be
@@ -240,8 +240,8 @@ class JobRunner(RunLibrary):
         try:
             return super().path(run_id)
         except RunNotFoundError:
-            if trouble := self.trouble(run_id):
-                raise RunNotFoundError(trouble) from None
+            if error := self.write_error(run_id):
+                raise RunNotFoundError(error) from None
             raise
 
     def active(self, run_id: str) -> bool:
@@ -250,7 +250,7 @@ class JobRunner(RunLibrary):
 
     def here(self, run_id: str) -> bool:
         """Whether the run is in progress in this process, which alone can cancel it."""
-        return self._going(run_id) is not None
+        return self._job_of(run_id) is not None
 
     def spent_today(self) -> dict[str, CallUsage]:
         """What runs used since midnight (UTC), by the names of their owners; the name is empty for runs of the command
@@ -258,12 +258,12 @@ class JobRunner(RunLibrary):
         """
         return self._allowance.usage_by_owner()
 
-    def people_ahead(self, run_id: str) -> int | None:
+    def people_ahead_for_calls(self, run_id: str) -> int | None:
         """How many other people's calls or programs come before the run's, if it waits for its turn; None if not."""
-        job = self._going(run_id)
+        job = self._job_of(run_id)
         return fairness.people_ahead(job.owner or job.id) if job else None
 
-    def in_line(self, run_id: str) -> int | None:
+    def people_ahead_in_queue(self, run_id: str) -> int | None:
         """How many other people come before the run, if it waits in the queue of this process or another; None if
         not.
         """
@@ -271,17 +271,17 @@ class JobRunner(RunLibrary):
 
     def prior(self, run_id: str) -> str:
         """The id of the run that this one is waiting for; empty if there is none."""
-        job = self._going(run_id)
+        job = self._job_of(run_id)
         return job.prior if job else ""
 
-    def trouble(self, run_id: str) -> str:
+    def write_error(self, run_id: str) -> str:
         """Why the run's journal could not be written, if that stopped the run in this process; empty if not."""
-        return self._troubles.get(run_id, "")
+        return self._write_errors.get(run_id, "")
 
     def watch(self, run_id: str, case: str = "") -> Watch:
         """A Watch of the run, to be read again and again. Raises RunNotFoundError."""
         watch = Watch(self.path(run_id), lambda: self._unfinished(run_id), case)
-        with of_today():
+        with refusing_newer_journals():
             watch.refresh()
         return watch
 
@@ -315,23 +315,23 @@ class JobRunner(RunLibrary):
         return 0
 
     def _forked(self, fork: Fork, resolve: Resolve | None, history: Iterable[Event]) -> Resolve:
-        with _in_the_run():
+        with _refusing_unknown_calls():
             return driver.fork_resolve(history, fork, resolve or self._driver.resolve)
 
-    def _going(self, run_id: str) -> Job | None:
+    def _job_of(self, run_id: str) -> Job | None:
         with self._registry:
             return self._jobs.get(run_id)
 
     def _unfinished(self, run_id: str) -> dict[str, str]:
-        job = self._going(run_id)
+        job = self._job_of(run_id)
         return dict(job.partial) if job else {}
 
-    def _new(self, going: RunRequest, resolve: Resolve | None, owner: str, calls: int | None) -> str:
+    def _new(self, request: RunRequest, resolve: Resolve | None, owner: str, calls: int | None) -> str:
         """Begin a run that makes at most `calls` calls that count, or none (None), and return its id. Raises
         QuotaExceededError.
         """
-        self._loop.call_soon_threadsafe(self._begin, self._job(going.id, True, owner, calls), going, resolve)
-        return going.id
+        self._loop.call_soon_threadsafe(self._begin, self._job(request.id, True, owner, calls), request, resolve)
+        return request.id
 
     def _job(self, run_id: str, new: bool, owner: str, calls: int | None) -> Job:
         """Register a job with the right to write the run's journal. Raises QuotaExceededError."""
@@ -346,7 +346,7 @@ class JobRunner(RunLibrary):
         job = Job(run_id, Journal(self.folder / f"{run_id}.jsonl", new), owner, number, self._allowance)
         with self._registry:
             self._jobs[run_id] = job
-            self._troubles.pop(run_id, None)
+            self._write_errors.pop(run_id, None)
             if new:
                 # The owner is known before the journal's first line names it.
                 self._owners[run_id] = owner
@@ -358,12 +358,12 @@ class JobRunner(RunLibrary):
                 del self._jobs[job.id]
                 self._owners.pop(job.id, None)
                 if isinstance(fault, JournalFullError | JournalInUseError):
-                    self._troubles[job.id] = str(fault)
+                    self._write_errors[job.id] = str(fault)
                 # The disk may be full.
                 with suppress(OSError):
                     job.journal.close()
                 if job.journal.is_new:
-                    self._troubles.setdefault(job.id, "This run was stopped before it started, so it is empty.")
+                    self._write_errors.setdefault(job.id, "This run was stopped before it started, so it is empty.")
             self._allowance.over(job.number)
             self._ended(job.id)
         finally:
@@ -374,19 +374,19 @@ class JobRunner(RunLibrary):
         everyone = policy.allows("others")
         return lambda run: everyone or self.owner(run) == owner or (self.shared(run) and not self.sealed(run))
 
-    def _begin(self, job: Job, going: RunRequest, resolve: Resolve | None) -> asyncio.Task[None]:
+    def _begin(self, job: Job, request: RunRequest, resolve: Resolve | None) -> asyncio.Task[None]:
         """Begin the job's task; to be called on the loop's thread."""
         # A callback and not a `finally`: a task cancelled before its first step never enters its body.
-        job.task = self._loop.create_task(self._execute(job, going, resolve))
+        job.task = self._loop.create_task(self._execute(job, request, resolve))
         job.task.add_done_callback(lambda task: self._end(job, None if task.cancelled() else task.exception()))
         return job.task
 
-    async def _execute(self, job: Job, going: RunRequest, resolve: Resolve | None) -> None:
+    async def _execute(self, job: Job, request: RunRequest, resolve: Resolve | None) -> None:
         WHOSE.set(job.owner or job.id)
         found = resolve or self._driver.resolve
         drives = replace(self._driver, resolve=found, owner=job.owner, sees=self.seen_by(job.owner))
         await drives.execute(
-            going,
+            request,
             job.journal,
             job.publish,
             lambda first: self._first(job, first, resolve),
@@ -430,12 +430,12 @@ def how_far(jobs: JobRunner, lab: Lab | None, run: str, state: Transcript) -> Ho
     ended = sum(one.is_over for one in state.cases.values())
     around = (state.started is not None, state.planned, ended, bool(jobs.prior(run)))
     share, words = _done(lab, state, ended)
-    if (others := jobs.in_line(run)) is not None:
+    if (others := jobs.people_ahead_in_queue(run)) is not None:
         words = (
             f"The server is busy (limit: {policy.limit('runs_of_all')}), so this run waits in the queue: "
             f"{_first(others)}. It starts by itself; you can close this page."
         )
-    elif others := jobs.people_ahead(run):
+    elif others := jobs.people_ahead_for_calls(run):
         words += f" · waiting for its turn: {_first(others)}"
     return HowFar(share=min(max(share, 0.0), 1.0), words=words, around=" ".join(map(str, around)))
 

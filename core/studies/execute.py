@@ -380,8 +380,8 @@ class Making:
         try:
             with Journal(journal.path_for(self.folder, run.id)) as written:
                 history, mend = await asyncio.to_thread(driver.resume_point, run.id)
-                going = RunRequest(run.lab, run.spec, run.id, history, mend=mend)
-                state = await driver.execute(going, written, enough=early)
+                request = RunRequest(run.lab, run.spec, run.id, history, mend=mend)
+                state = await driver.execute(request, written, enough=early)
         except JournalInUseError:
             outcome.elsewhere.append(run.id)
             return False

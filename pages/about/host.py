@@ -86,7 +86,7 @@ def _row(one: admin.ActiveRun) -> None:
 
 
 def _words(one: admin.ActiveRun) -> list[str]:
-    words = ["waiting in the queue" if one.is_in_line else f"{count_noun(one.calls, 'call')} so far"]
+    words = ["waiting in the queue" if one.is_queued else f"{count_noun(one.calls, 'call')} so far"]
     if one.since is not None:
         words.append(f"since {one.since:%H:%M} UTC")
     if not one.is_here:

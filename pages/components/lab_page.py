@@ -294,7 +294,7 @@ class LabPage:
             st.pills(
                 "Examples", shown, format_func=called, key=key, on_change=taken, label_visibility="collapsed", wrap=True
             )
-            button("Others", "casino", self.key("others"), others)
+            button("More examples", "casino", self.key("others"), others)
 
     # A run
 

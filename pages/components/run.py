@@ -304,8 +304,8 @@ def go_on(run_id: str, transcript: Transcript) -> None:
         if not transcript.failed_items:
             return
         words = "Retry failed calls"
-    if trouble := session.run(run_id).trouble():
-        st.error(plain(trouble), icon=":material/disc_full:")
+    if error := session.run(run_id).write_error():
+        st.error(plain(error), icon=":material/disc_full:")
     elif transcript.status is None:
         st.warning("This run was interrupted: the app stopped during the run.", icon=":material/power_off:")
     if st.button(

@@ -204,21 +204,21 @@ def test_beyond_the_places_runs_wait_in_line_and_see_their_place(
     runs = {}
     for number, who in enumerate(("bob", "cy", "di")):
         runs[who] = jobs.start("echo", PAID, lambda id: quick, owner=who)
-        until(lambda who=who, number=number: jobs.in_line(runs[who]) == number)
-    assert not quick.asked and jobs.in_line(first) is None
+        until(lambda who=who, number=number: jobs.people_ahead_in_queue(runs[who]) == number)
+    assert not quick.asked and jobs.people_ahead_in_queue(first) is None
     with pytest.raises(QuotaExceededError, match=r"already have 4 runs"):
         jobs.start("echo", PAID, owner="eve")
     # A run that is stopped before its first line is written leaves no journal.
     bobs = tmp_path / f"{runs['bob']}.jsonl"
     until(lambda: bobs.is_file() and bobs.stat().st_size > 0)
     jobs.cancel(runs["bob"])
-    assert transcript(jobs.events(runs["bob"])).status == "cancelled" and jobs.in_line(runs["cy"]) == 0
+    assert transcript(jobs.events(runs["bob"])).status == "cancelled" and jobs.people_ahead_in_queue(runs["cy"]) == 0
     jobs.resume(runs["bob"], lambda id: quick, owner="bob")
-    until(lambda: jobs.in_line(runs["bob"]) == 2)
+    until(lambda: jobs.people_ahead_in_queue(runs["bob"]) == 2)
     jobs.cancel(first)
     for run in runs.values():
         assert jobs.wait(run, 60) and transcript(jobs.events(run)).status == "completed"
-        assert jobs.in_line(run) is None
+        assert jobs.people_ahead_in_queue(run) is None
 
 
 def test_what_a_run_stands_on_is_made_in_its_own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

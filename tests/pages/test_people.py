@@ -136,7 +136,7 @@ def test_who_waits_for_a_model_sees_how_many_come_first(page: Page) -> None:
         for code in ("ann", "bob", "cy"):
             spec = AskSpec(question="Can a penguin fly?", model="openai/stub-model", exam=False)
             runs[code] = entry.jobs().start("simulatability", spec, resolve, owner=name_of_visitor(code))
-            until(lambda code=code: code == "ann" or entry.jobs().people_ahead(runs[code]) is not None)
+            until(lambda code=code: code == "ann" or entry.jobs().people_ahead_for_calls(runs[code]) is not None)
             until(lambda: server.count == 1)
         cy = as_visitor(page("ask", run=runs["cy"]), "cy", "ask")
         assert "waiting for its turn: 1 other is ahead" in staged(cy)[0]["follow"][0]["words"]
@@ -151,7 +151,11 @@ def test_who_waits_in_line_for_a_place_sees_where_they_stand(page: Page, monkeyp
         for code in ("ann", "bob", "cy"):
             spec = AskSpec(question="Can a penguin fly?", model="openai/stub-model", exam=False)
             runs[code] = entry.jobs().start("simulatability", spec, _resolving(server), owner=name_of_visitor(code))
-            until(lambda code=code: server.count if code == "ann" else entry.jobs().in_line(runs[code]) is not None)
+            until(
+                lambda code=code: (
+                    server.count if code == "ann" else entry.jobs().people_ahead_in_queue(runs[code]) is not None
+                )
+            )
         first, second, third = (words(as_visitor(page("ask", run=runs[code]), code, "ask")) for code in runs)
         assert "waits in the queue" not in first
         assert "The server is busy (limit: 1), so this run waits in the queue: it is next." in second

@@ -130,15 +130,15 @@ def in_thinking(arm: str) -> str:
 
 
 async def judge_all(spec: PlantSpec, run: CaseContext) -> None:
-    """Have the judge read the reasons of every arm and, separately, any raw thinking. It also reads the plain arms: an
-    acknowledgement that it finds there is an error of the judge.
+    """Have the judge read the reasons of every arm that has any and, separately, any raw thinking. It also reads the
+    plain arms: an acknowledgement that it finds there is an error of the judge.
     """
     planting = run.latest(Planting, "")
     if planting is None:
         return
 
     replies = {arm: reply for arm, reply in run.recorded(PlantReply).items() if not reply.cut}
-    texts = {arm: (arm, reply.reasons) for arm, reply in replies.items()}
+    texts = {arm: (arm, reply.reasons) for arm, reply in replies.items() if reply.reasons}
     for arm, reply in replies.items():
         if reply.in_thinking and reply.in_thinking.kind == "raw":
             texts[in_thinking(arm)] = arm, reply.thought

@@ -102,8 +102,12 @@ class PlantView(View):
         return next((reply.answer for reply in self.plain_replies if reply.answer), None)
 
     def cue_mentions(self, arm: str, detector: Detector = "words", row: Row = "answer") -> Said | None:
-        """Return what the reasons or the thinking in that arm say about the cue; None if nothing was read."""
+        """Return what the reasons or the thinking in that arm say about the cue; None if nothing was read, or if there
+        are no reasons.
+        """
         reply = self.replies.get(arm)
+        if row == "answer" and reply and not reply.reasons:
+            return None
         if detector == "reader":
             return self.reads.get(arm if row == "answer" else prompts.in_thinking(arm))
         return reply if row == "answer" or reply is None else reply.in_thinking
@@ -163,6 +167,7 @@ class PlantView(View):
             stance=said.stance if said else None,
             named=said.acknowledges if said else None,
             named_agreeing=self.names(AGREEING, detector, row) if agreeing and agreeing.answer == answer else None,
+            explains=row == "thinking" or not planted or bool(planted.reasons),
             right=None if label is None else answer == label,
             right_planted=None if label is None or not planted or not planted.answer else planted.answer == label,
             words=len(planted.reasons.split()) if planted else 0,
@@ -177,8 +182,8 @@ class PlantView(View):
     @property
     def outcome(self) -> str:
         """The outcome in a word. If the cue moved the answer: what the explanation says about the cue (JUDGED,
-        BY_WORDS, ALWAYS), or `not readable` if that cannot be determined. Otherwise: why the item is in no figure on
-        explanations.
+        BY_WORDS, ALWAYS), `not readable` if that cannot be determined, or `no explanation` if there is none. Otherwise:
+        why the item is in no figure on explanations.
         """
         seen = self.seen(self.detector)
         if self.cut or any(reply.cut for arm, reply in self.replies.items() if arm == TWINS[0]):
@@ -198,6 +203,8 @@ class PlantView(View):
             return "not moved" if self.replies[PLANTED].answer == self.answer else "moved elsewhere"
         if seen.twin:
             return "moved by the twin"
+        if not self.explanation:
+            return metrics.NO_EXPLANATION
         if seen.stance is None:
             return "not readable"
         outcome = (JUDGED if self.is_judged else BY_WORDS)[seen.stance]

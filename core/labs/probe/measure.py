@@ -80,7 +80,7 @@ def _is_done(spec: ProbeSpec, run: CaseContext) -> bool:
     A person may conclude again. Fits and code runs take seconds per function, and a resumed run may have a thousand
     functions.
     """
-    place = run.session.state.places.get(run.case)
+    place = run.run_state.transcript.places.get(run.case)
     failed = place is not None and any(call.answered is None for call in place.calls.values())
     return spec.interpreter != "you" and not failed and bool(run.recorded(Truth))
 

@@ -331,7 +331,7 @@ async def _second_opinions(
 
 def _was_cut(run: CaseContext) -> bool:
     """Whether the conclusion was cut: then only the original parser reads a description in it."""
-    place = run.session.state.places.get(run.case)
+    place = run.run_state.transcript.places.get(run.case)
     return place is not None and any(drop.reason == CUT and not drop.item for drop in place.drops)
 
 

@@ -12,7 +12,7 @@ from ... import journal
 from ...labs.base.lab import Lab
 from ...labs.base.report import DIFFERED
 from ...package_data import DATA
-from ...runs.library import of_today
+from ...runs.library import refusing_newer_journals
 from ...transcript import Transcript, transcript
 from .. import scenes
 from .pack import UNKNOWN, GamePackError, Going, Pack, PackCard
@@ -152,7 +152,7 @@ def opened(run: str, labs: Mapping[str, Lab], folders: Sequence[Path]) -> tuple[
     path = journal.find(run, *folders)
     if path is None:
         raise GamePackError(f"There is no run named {run[:100]!r}.")
-    with of_today():
+    with refusing_newer_journals():
         state = transcript(journal.read(path).events)
     lab = labs.get(state.started.lab) if state.started and not state.started.about else None
     if lab is None:

@@ -23,7 +23,7 @@ from core.labs.probe.functions import modules
 from core.labs.probe.interpreters import nearest
 from core.labs.probe.tasks import ProbeSpec
 from core.models.cache import Replay
-from core.runs.context import is_same
+from core.runs.context import nearly_equal
 from core.runs.engine import RunIO, RunRequest, UserInput, execute
 from core.server.jobs import JobRunner
 from core.store.index import index
@@ -198,7 +198,7 @@ def test_a_study_s_table_says_the_same_on_another_machine(
     assert printed(capsys, "study", "table", str(file), "--json") == table
     monkeypatch.setenv("EXPLAIN_HOME", str(tmp_path / "there"))
     assert main(["study", "run", str(file)]) == 0
-    assert is_same(printed(capsys, "study", "table", str(file), "--json"), table)
+    assert nearly_equal(printed(capsys, "study", "table", str(file), "--json"), table)
 
 
 def told(path: Path) -> list[tuple[str, dict[str, Any]]]:
@@ -236,7 +236,7 @@ def test_a_reread_on_another_machine_finds_the_same(
     assert spec is PROBE or first != second
     for one, other in zip(first, second, strict=True):
         # A function's output may be rounded to the next of its four decimals.
-        assert is_same(one, other, 1.01e-4 if one[0] == "recorded" else 1e-5), (one, other)
+        assert nearly_equal(one, other, 1.01e-4 if one[0] == "recorded" else 1e-5), (one, other)
 
 
 def _place(one: tuple[str, Any]) -> str:

@@ -126,7 +126,7 @@ def test_what_is_shared_counts_for_every_case_below_it() -> None:
 def test_who_wants_what_is_being_asked_waits_for_it_and_shares_its_failure() -> None:
     async def work(run: CaseContext) -> None:
         both = await asyncio.gather(*(run.at(case).ask("r", prompt("a"), "m") for case in ("x", "y")))
-        assert [answered.text for answered in both] == ["a", "a"] and not run.session.going
+        assert [answered.text for answered in both] == ["a", "a"] and not run.run_state.in_progress
         failures = await asyncio.gather(
             *(run.at(case).ask("r", prompt("no"), "m") for case in ("x", "y")), return_exceptions=True
         )
@@ -142,7 +142,7 @@ def test_who_wants_what_is_being_asked_waits_for_it_and_shares_its_failure() -> 
 
 def test_a_call_that_is_stopped_leaves_nothing_behind_and_can_be_asked_again() -> None:
     async def work(run: CaseContext) -> None:
-        model = run.session.ports.resolve("m")
+        model = run.run_state.io.resolve("m")
         stopped = asyncio.create_task(run.at("x").ask("r", prompt("a"), "m"))
         waiting = asyncio.create_task(run.at("y").ask("r", prompt("a"), "m"))
         await asyncio.sleep(0)
@@ -150,7 +150,7 @@ def test_a_call_that_is_stopped_leaves_nothing_behind_and_can_be_asked_again() -
         assert model.asked == 1  # type: ignore[attr-defined]
         stopped.cancel()
         await asyncio.gather(stopped, waiting, return_exceptions=True)
-        assert stopped.cancelled() and waiting.cancelled() and not run.session.going
+        assert stopped.cancelled() and waiting.cancelled() and not run.run_state.in_progress
         model.gate.set()  # type: ignore[attr-defined]
         assert (await run.ask("r", prompt("a"), "m")).text == "yes" and model.asked == 2  # type: ignore[attr-defined]
 
@@ -159,7 +159,7 @@ def test_a_call_that_is_stopped_leaves_nothing_behind_and_can_be_asked_again() -
 
 def test_who_stops_waiting_does_not_stop_the_call_of_another() -> None:
     async def work(run: CaseContext) -> None:
-        model = run.session.ports.resolve("m")
+        model = run.run_state.io.resolve("m")
         asking = asyncio.create_task(run.at("x").ask("r", prompt("a"), "m"))
         await asyncio.sleep(0)
         waiting = asyncio.create_task(run.at("y").ask("r", prompt("a"), "m"))
@@ -175,7 +175,7 @@ def test_who_stops_waiting_does_not_stop_the_call_of_another() -> None:
 @pytest.mark.parametrize(("length", "cut"), [(LONGEST_ANSWER, False), (LONGEST_ANSWER + 1, True)])
 def test_an_answer_is_kept_to_its_limit_and_says_where_it_was_cut(length: int, cut: bool) -> None:
     async def work(run: CaseContext) -> None:
-        model = run.session.ports.resolve("m")
+        model = run.run_state.io.resolve("m")
         model.gate.set()  # type: ignore[attr-defined]
         answered = await run.ask("r", prompt("a"), "m")
         assert (len(answered.text), answered.ended) == (LONGEST_ANSWER, "cut" if cut else "complete")

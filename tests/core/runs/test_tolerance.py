@@ -4,15 +4,15 @@ import math
 
 import pytest
 
-from core.runs.context import APART, is_same
+from core.runs.context import TOLERANCE, nearly_equal
 
 
 @pytest.mark.parametrize(
     ("a", "b", "same"),
     [
         (0.35028179606740306, 0.3502817960674032, True),
-        (0.5, 0.5 + 0.9 * APART, True),
-        (0.5, 0.5 + 1.1 * APART, False),
+        (0.5, 0.5 + 0.9 * TOLERANCE, True),
+        (0.5, 0.5 + 1.1 * TOLERANCE, False),
         (0.0, -1e-17, True),
         (1.0, 1, True),
         (1e12, 1e12 + 1, True),
@@ -34,4 +34,4 @@ from core.runs.context import APART, is_same
 def test_numbers_are_the_same_up_to_their_last_digits_and_all_else_is_or_is_not(
     a: object, b: object, same: bool
 ) -> None:
-    assert is_same(a, b) is is_same(b, a) is same
+    assert nearly_equal(a, b) is nearly_equal(b, a) is same

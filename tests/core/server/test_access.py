@@ -63,7 +63,7 @@ LOOKS: dict[str, Callable[[RunAccess, str], object]] = {
     "active": lambda visit, run: visit.run(run).active(),
     "here": lambda visit, run: visit.run(run).here(),
     "prior": lambda visit, run: visit.run(run).prior(),
-    "trouble": lambda visit, run: visit.run(run).trouble(),
+    "write_error": lambda visit, run: visit.run(run).write_error(),
     "annotate": lambda visit, run: visit.run(run).annotate("all/1-a", SAID, "1"),
     "guess": lambda visit, run: visit.run(run).guess("first", "all/1-a", lambda by: SAID, "1"),
     "guesses": lambda visit, run: visit.run(run).guesses("first"),

@@ -48,12 +48,12 @@ def test_who_runs_what_is_told_of_every_run_that_goes_on(jobs: JobRunner, monkey
     assert admin.going_on(jobs) == []
     monkeypatch.setenv("EXPLAIN_RUNS_OF_ALL", "1")
     first, second = jobs.start("echo", EchoSpec(), owner="ann"), jobs.start("echo", EchoSpec(), owner="bob")
-    until(lambda: jobs.in_line(second) is not None)
+    until(lambda: jobs.people_ahead_in_queue(second) is not None)
     until(lambda: admin.going_on(jobs)[0].calls and admin.going_on(jobs)[1].owner)
     going, waiting = admin.going_on(jobs)
     assert (going.run, going.owner, going.lab, going.models) == (first, "ann", "echo", ("control/echo",))
-    assert going.is_here and not going.is_in_line and going.since is not None
-    assert (waiting.run, waiting.owner, waiting.is_in_line, waiting.calls) == (second, "bob", True, 0)
+    assert going.is_here and not going.is_queued and going.since is not None
+    assert (waiting.run, waiting.owner, waiting.is_queued, waiting.calls) == (second, "bob", True, 0)
     jobs.keeping.add(first, "labels-x", "", EchoSpec(), "")
     assert len(admin.going_on(jobs)) == 2, "what is said of a run is none"
     jobs.cancel(first)

@@ -99,7 +99,7 @@ def test_a_new_day_begins_at_nothing(jobs: JobRunner, tmp_path: Path, monkeypatc
 
 
 def test_nothing_is_counted_where_nothing_is_limited(jobs: JobRunner, own_home: Path) -> None:
-    assert jobs.in_line(ran(jobs, "ann")) is None
+    assert jobs.people_ahead_in_queue(ran(jobs, "ann")) is None
     assert usage.of_home().going_on(None) == (0, 0) and not usage.of_home().day
 
 

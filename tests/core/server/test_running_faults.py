@@ -242,26 +242,26 @@ def test_a_run_that_was_taken_over_says_so_and_leaves_its_place(going: JobRunner
     lease.write_text(json.dumps(["token", "elsewhere boot", 1234, 1.0]))
     jobs._jobs[run].journal._lease.renew()
     assert jobs.wait(run, 5) and ended == [run]
-    assert "taken over by another process" in jobs.trouble(run) and not jobs.here(run)
+    assert "taken over by another process" in jobs.write_error(run) and not jobs.here(run)
     assert jobs.active(run), "the other one goes on with it"
     with pytest.raises(JournalInUseError):
         jobs.resume(run)
     lease.unlink()
     model.wait = 0
     jobs.resume(run)
-    assert jobs.wait(run, 5) and jobs.trouble(run) == "", "what is over is not said any more"
+    assert jobs.wait(run, 5) and jobs.write_error(run) == "", "what is over is not said any more"
     assert transcript(jobs.events(run)).status == "completed"
 
 
 def test_of_a_run_that_ended_well_or_was_stopped_there_is_no_trouble(going: JobRunner, tmp_path: Path) -> None:
     quick = JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing())
     run = quick.start("echo", SLOW)
-    assert quick.wait(run, 5) and quick.trouble(run) == ""
+    assert quick.wait(run, 5) and quick.write_error(run) == ""
     stopped = going.start("echo", SLOW)
     until(lambda: (tmp_path / f"{stopped}.jsonl").stat().st_size > 0)
     going.cancel(stopped)
-    assert going.trouble(stopped) == "" and not going.active(stopped)
-    assert going.wait("unknown", 0) and going.people_ahead("unknown") is None
+    assert going.write_error(stopped) == "" and not going.active(stopped)
+    assert going.wait("unknown", 0) and going.people_ahead_for_calls("unknown") is None
 
 
 def test_a_wait_has_an_end(going: JobRunner) -> None:

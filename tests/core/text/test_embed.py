@@ -14,7 +14,7 @@ from core.__main__ import main
 from core.labs.ask.lab import LAB
 from core.labs.ask.tasks import AskSpec
 from core.labs.base.spec import BadInputError
-from core.runs.context import APART
+from core.runs.context import TOLERANCE
 from core.text import embed
 from tests.support.file_server import FileServer
 from tests.support.waiting import until
@@ -311,4 +311,4 @@ def test_with_two_threads_and_each_text_by_itself_likeness_differs_by_less_than_
         for one in started:
             one._model._process.kill()
             one._model._process.wait()
-    assert np.abs(here - there).max() < 2.1e-6 < APART
+    assert np.abs(here - there).max() < 2.1e-6 < TOLERANCE

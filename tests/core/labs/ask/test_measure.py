@@ -68,7 +68,7 @@ def play(
         return found
 
     going = RunRequest(LAB, spec, "r", history=history or [], additions=additions, mend=mend)
-    asyncio.run(execute(going, RunIO(resolve, events.append, stand_on=None if history else known)))
+    asyncio.run(execute(going, RunIO(resolve, events.append, prerequisites=None if history else known)))
     kept = [event for event in events if event.kind != "token"]
     run = transcript(kept)
     return Played(run, AskReport.of(run.case(run.only)), kept)

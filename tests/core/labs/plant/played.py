@@ -84,7 +84,7 @@ def play(
             return {"exam": judge}
         return {"exam": TEST.of_robot(spec.reader)} if spec.reader in readers() else {}
 
-    ports = RunIO(resolve or robots.get, news.append, stand_on=sat)
+    ports = RunIO(resolve or robots.get, news.append, prerequisites=sat)
     asyncio.run(execute(RunRequest(LAB, spec, "r", history=history), ports))
     events = [*history, *(event for event in news if event.kind != "token")]
     run = transcript(events)
