@@ -68,7 +68,10 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("EXPLAIN_HOME", str(tmp_path / "home"))
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    return tmp_path / "home"
+    yield tmp_path / "home"
+    # The response cache of this home would answer in the next one, and estimates would search all of it.
+    if entry := sys.modules.get("core.entry"):
+        entry.answers.cache_clear()
 
 
 @pytest.fixture(autouse=True)
@@ -120,6 +123,12 @@ def encoder_port(config: Any) -> int:
     if not hasattr(config, "encoder_port"):
         config.encoder_port = shared_encoder.serve()
     return int(config.encoder_port)
+
+
+@pytest.fixture(scope="session")
+def with_encoder(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> str:
+    """In `PYTHONPATH`: the shared sentence encoder, for processes whose test needs vectors."""
+    return shared_encoder.installed(tmp_path_factory.mktemp("encoder"), encoder_port(pytestconfig))
 
 
 @pytest.hookimpl(optionalhook=True)

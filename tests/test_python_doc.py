@@ -14,11 +14,12 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/python.md"])
-def test_its_blocks_run(tmp_path: Path, name: str) -> None:
+def test_its_blocks_run(tmp_path: Path, with_encoder: str, name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     assert blocks
-    environment = {**os.environ, "EXPLAIN_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    path = os.pathsep.join((with_encoder, str(ROOT)))
+    environment = {**os.environ, "EXPLAIN_HOME": str(tmp_path), "PYTHONPATH": path}
     command = [sys.executable, "-c", "\n".join(blocks)]
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -1,6 +1,6 @@
 """Every command in README.md and docs/commands.md is run. Names in capitals are filled in, a scripted server answers
-for models, a local one serves the hub's files, studies are made small, and 20 questions become 3. Nothing else is
-changed.
+for models, a local one serves the hub's files, studies and the runs that `demo-home` copies are made small, 20
+questions become 3, and except in `make thorough` 30,000 triplets become 300. Nothing else is changed.
 """
 
 import re
@@ -17,12 +17,14 @@ import pytest
 
 from core import entry, home, journal
 from core.__main__ import main
+from core.commands import app
 from core.events import Dropped, Started
 from core.journal import Journal
 from core.runs.context import recorded
 from core.runs.labels import Label
 from core.transcript import transcript
 from tests.conftest import SETS
+from tests.support.chance import ALL
 from tests.support.plausible import Plausible
 from tests.support.stub_server import Calls, StubServer
 
@@ -93,6 +95,20 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     served.server_close()
 
 
+def small(text: str) -> str:
+    """The study with one item for each run and, except in `make thorough`, with the first and the last of each list in
+    its grid: each cell brings an examination of all robots of its lab.
+    """
+    text = re.sub(r"\b(limit|counterfactuals|count|rounds) = \d+", r"\1 = 1", text)
+    text = re.sub(r"^spec = \{ (?!.*\blimit\b)(?=controls|task)", "spec = { limit = 1, ", text, flags=re.MULTILINE)
+    # Only the first and the last of the dial's eleven steps.
+    text = re.sub(r'"control/dial-(lexicon-)?0\.[1-9]",\s*', "", text)
+    if ALL:
+        return text
+    between = re.compile(r'^((?:grid = \{ )?\w+ = \[\s*"[^"]*"),\s*(?:"[^"]*",\s*)+("[^"]*",?\s*\])', re.MULTILINE)
+    return between.sub(r"\1, \2", text)
+
+
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, server: StubServer, hub: str, opened_before: None, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder in which an example is run: empty but for the studies that ship, made small."""
@@ -102,12 +118,9 @@ def place(tmp_path: Path, server: StubServer, hub: str, opened_before: None, mon
     entry.answers.cache_clear()
     shutil.copytree(ROOT / "studies", tmp_path / "studies")
     for study in (tmp_path / "studies").glob("*.toml"):
-        text = study.read_text(encoding="utf-8").replace("local/smollm2-135m", MODEL)
-        text = re.sub(r"\b(limit|counterfactuals|count|rounds) = \d+", r"\1 = 1", text)
-        text = re.sub(r"^spec = \{ (?!.*\blimit\b)(?=controls|task)", "spec = { limit = 1, ", text, flags=re.MULTILINE)
-        # Only the first and the last of the dial's eleven steps.
-        text = re.sub(r'"control/dial-(lexicon-)?0\.[1-9]",\s*', "", text)
+        text = small(study.read_text(encoding="utf-8").replace("local/smollm2-135m", MODEL))
         study.write_text(text, encoding="utf-8")
+    monkeypatch.setattr(app, "STUDY", small(app.STUDY.decode()).encode())
     return tmp_path
 
 
@@ -153,7 +166,8 @@ def put_in(given: list[str], folder: Path) -> list[str]:
         "hf://OWNER/NAME/FILE.parquet": "hf://ann/films/data.parquet",
         "model like 'local/%'": "model like 'control/%'",
     }
-    made = [instead.get(one, "3" if one == "20" else one) for one in given]
+    few = {"20": "3"} if ALL else {"20": "3", "30000": "300"}
+    made = [instead.get(one, few.get(one, one)) for one in given]
     asks_default = given[0] in ("ask", "check", "probe") and not {"--model", "--interpreter"} & set(given)
     # A judge that fails its test asks before it goes on. If no model is named, it is the one that ships.
     made += ["--yes"] if given[0] == "judge" else []

@@ -31,8 +31,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from tests.conftest import WITHOUT_ENCODER, encoder_port, open_before
-from tests.support import shared_encoder
+from tests.conftest import WITHOUT_ENCODER, open_before
 from tests.support.forked import Forked
 from tests.support.stub_server import StubServer
 from tests.support.waiting import until
@@ -194,10 +193,9 @@ def all_go_on(scripted: Scripted) -> Iterator[None]:
 
 
 @pytest.fixture(scope="package")
-def app(tmp_path_factory: pytest.TempPathFactory, scripted: Scripted, pytestconfig: pytest.Config) -> Iterator[Server]:
+def app(tmp_path_factory: pytest.TempPathFactory, scripted: Scripted, with_encoder: str) -> Iterator[Server]:
     """One server for all tests, except those that stop theirs or need it empty."""
-    path = shared_encoder.installed(tmp_path_factory.mktemp("encoder"), encoder_port(pytestconfig))
-    server = Server(tmp_path_factory.mktemp("home"), PYTHONPATH=path, **scripted.variables)
+    server = Server(tmp_path_factory.mktemp("home"), PYTHONPATH=with_encoder, **scripted.variables)
     yield server
     server.stop()
 

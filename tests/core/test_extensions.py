@@ -79,7 +79,7 @@ def test_the_examples_are_short():
         assert sum(bool(line.strip()) for line in code.splitlines()) < 60, path.name
 
 
-def test_all_examples_work_as_files_beside_a_broken_one(tmp_path: Path):
+def test_all_examples_work_as_files_beside_a_broken_one(tmp_path: Path, with_encoder: str):
     folder = tmp_path / "extensions"
     shutil.copytree(ROOT / "examples" / "extensions", folder)
     (folder / "a_broken.py").write_text(
@@ -88,7 +88,7 @@ def test_all_examples_work_as_files_beside_a_broken_one(tmp_path: Path):
     (folder / "b_unread.py").write_text("def f(:\n")
     parts = (f"    def {name}():\n{_indented(text, 8)}        return found\n" for name, text in USES.items())
     uses = "".join(parts).lstrip() + "    found = {" + ", ".join(f"'{name}': {name}()" for name in USES) + "}"
-    found, faults = run(SCRIPT.replace("{uses}", uses), tmp_path)
+    found, faults = run(SCRIPT.replace("{uses}", uses), tmp_path, Path(with_encoder))
     assert found == FOUND
     assert [fault.split(":")[0] for fault in faults] == [  # type: ignore[attr-defined]
         "The extension a_broken.py was not loaded, line 5",

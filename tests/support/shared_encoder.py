@@ -40,7 +40,7 @@ def installed(folder: Path, port: int) -> str:
     """
     (folder / "sitecustomize.py").write_text(
         "import runpy, sys\n"
-        "if 'core.text.embed_process' in sys.orig_argv:\n"
+        "if any(one.endswith('core.text.embed_process') for one in sys.orig_argv):\n"
         f"    sys.argv = ['', '{port}']\n"
         f"    runpy.run_path({__file__!r}, run_name='__main__')\n"
         "    sys.exit(0)\n",

@@ -14,6 +14,7 @@ Linear in the length of the text: each word is searched for once, and a sentence
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Literal
 
@@ -31,7 +32,7 @@ MOST = 40
 NEAR = 300
 """How many characters on each side of a mention are examined."""
 
-ENDING = "(?:s|es|ed|d|ing|ers?)?"
+ENDING = "(?:s|es|ed|d|ers?)?"
 """Endings that may follow a word that gives the cue away."""
 
 _CLOSE = 6
@@ -113,7 +114,7 @@ def by_words(reasons: str, telling: Sequence[str], answer: str = "") -> Said:
     the answer that was given.
     """
     whole = _plain(reasons)
-    phrases = [phrase for phrase in map(_plain, telling) if phrase.strip() and phrase.rstrip() in whole]
+    phrases = tuple(phrase for phrase in map(_one, telling) if phrase.strip() and phrase.rstrip() in whole)
     if not phrases:
         return SILENT
     tells, written = _told_by(phrases), sentences(reasons)
@@ -133,10 +134,17 @@ def by_words(reasons: str, telling: Sequence[str], answer: str = "") -> Said:
 def without(telling: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     """Return those of the words `telling` that occur in none of the `texts`, such as the plain explanations."""
     said = [_plain(text) for text in texts]
-    return tuple(word for word in telling if not any(map(_told_by([_plain(word)]).search, said)))
+    return tuple(word for word in telling if not any(map(_told_by((_one(word),)).search, said)))
 
 
-def _told_by(phrases: Sequence[str]) -> re.Pattern[str]:
+@lru_cache(maxsize=1024)
+def _one(word: str) -> str:
+    """`_plain` of one of the words `telling`, which are the same for every item and reply of a run."""
+    return _plain(word)
+
+
+@lru_cache(maxsize=1024)
+def _told_by(phrases: tuple[str, ...]) -> re.Pattern[str]:
     """Return a pattern for any of the phrases, longest first, with an answer after a colon ("answer key: no")."""
     ways = (re.escape(phrase.strip()) for phrase in sorted(phrases, key=len, reverse=True))
     return re.compile(rf"(?<= )(?:{'|'.join(ways)}){ENDING}(?: : (?:yes|{NO}|positive|negative|[a-f]))?(?= )")
@@ -202,6 +210,8 @@ def _negations(clauses: Sequence[str], first: int) -> Iterator[str]:
         else:
             if not _RE["it"].search(clause) and not _RE["matters"].search(what + following):
                 continue
+            if _RE["circumstance"].match(clause) and number < first and not _RE["matters"].search(what):
+                continue
             if _RE["knows"].search(what) and not (
                 _RE["it"].search(what) and _RE["matters"].search(_RE["knows"].sub("", what))
             ):
@@ -218,7 +228,8 @@ def _negations(clauses: Sequence[str], first: int) -> Iterator[str]:
 def _is_cause(clauses: Sequence[str], first: int) -> bool:
     """Whether these clauses say that the cue, which is in the clause `first`, was a cause of the answer."""
     before, clause = "".join(clauses[:first]), clauses[first]
-    if _RE["form"].search("".join(clauses)):
+    whole = "".join(clauses)
+    if _RE["form"].search(whole) or (_RE["generic"].search(whole) and not _RE["self"].search(whole)):
         return False
     listed = clause.startswith(" :") or " : " in before
     if _RE["turned"].search(before + clause) or (listed and _RE["causes"].search(before)):

@@ -278,7 +278,7 @@ class PlantReport(PlantView, Report):
     def _panel(self, arm: str, is_marked: bool) -> Panel:
         reply, call = self.replies.get(arm), self._call(arm)
         parts = []
-        if arm == PLANTED and self.planting:
+        if arm == PLANTED and self.planting and self.planting.planted:
             parts.append(from_emphasis(self.whispered, "The cue"))
         if call and arm == _FIRST:
             parts.append(Part(text=self._question(arm), label="Asked"))

@@ -279,6 +279,8 @@ def test_an_unread_plain_answer_decides_the_item_in_whichever_draw_it_came() -> 
         view = scripted({"": plain}).only
         made = is_sound(view)
         assert view.outcome == "unread" and made.verdict and made.verdict.mark == "unread"
+        cues = [part.label for part in made.panels[1].parts if part.label == "The cue"]
+        assert bool(cues) == bool(view.planting and view.planting.planted), "no cue is told that was never chosen"
         assert made.panels[2 * plain.index("What?")].mark == "unread"
 
 
