@@ -468,7 +468,7 @@ def compare_query(
 
 
 def _strata(store: Store, asked: ComparisonRequest, by: str) -> tuple[str, ...]:
-    """What else must be equal for rows to match (`else_equal`). For models, methods and wordings this is everything
+    """What else must be equal for rows to match (`controlled`). For models, methods and wordings this is everything
     that was not chosen for comparison; otherwise the mean of one model would be compared with that of another.
     """
     names = [name for name in _settings(store.labs[asked.lab]) if name != by]
