@@ -1,8 +1,8 @@
 # make run    sets up what is missing and opens the app
 # make class  the same, and opens the lessons for a class (docs/teach.md)
-# make test   sets up what is missing and runs the tests that need no browser: for after each change
+# make test   sets up what is missing and runs the tests that need no browser; run it after each change
 # make quick  the tests nearest to what changed, in under 90 seconds
-# make check  lint, types, these tests and those in a browser: what has to be green
+# make check  lint, types, these tests and those in a browser; all of it has to pass
 # make lock   resolves requirements*.txt into requirements*.lock again; what is pinned there is what gets installed
 # make images records the digests of the containers' base images in .env, for compose.yaml (docs/host.md)
 # make serve  opens the app to others: HOSTS=class.example.org [ADDRESS=0.0.0.0] [PORT=8501] (docs/host.md)

@@ -1,6 +1,6 @@
 """Every command in README.md and docs/commands.md is run. Names in capitals are filled in, a scripted server answers
-for models, a local one serves the hub's files, studies and the runs that `demo-home` copies are made small, and 20
-questions become 3. Nothing else is changed.
+for models, a local one serves the hub's files, studies and the runs that `demo-home` copies are made small, 20
+questions become 3, and except in `make thorough` 30,000 triplets become 300. Nothing else is changed.
 """
 
 import re
@@ -166,7 +166,8 @@ def put_in(given: list[str], folder: Path) -> list[str]:
         "hf://OWNER/NAME/FILE.parquet": "hf://ann/films/data.parquet",
         "model like 'local/%'": "model like 'control/%'",
     }
-    made = [instead.get(one, "3" if one == "20" else one) for one in given]
+    few = {"20": "3"} if ALL else {"20": "3", "30000": "300"}
+    made = [instead.get(one, few.get(one, one)) for one in given]
     asks_default = given[0] in ("ask", "check", "probe") and not {"--model", "--interpreter"} & set(given)
     # A judge that fails its test asks before it goes on. If no model is named, it is the one that ships.
     made += ["--yes"] if given[0] == "judge" else []

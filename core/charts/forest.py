@@ -122,11 +122,7 @@ class _Pairs(dict[tuple[Hashable, Hashable], Pair]):
 
 
 def forest(
-    table: DataFrame,
-    axis: str,
-    things: str,
-    published: Sequence[Published] = (),
-    kind: Kind = "share",
+    table: DataFrame, axis: str, things: str, published: Sequence[Published] = (), kind: Kind = "share"
 ) -> Figure:
     """Draw the `lines` as marks with 95 % intervals, over an axis with the range of their `kind`, share or difference.
     Marks are faint if fewer than ten `things` count, or too few of those that should. A paper's figures are drawn
@@ -368,7 +364,7 @@ def board(rows: DataFrame, within: Sequence[str], kind: Kind = "share") -> DataF
     rows = rows.assign(board=[", ".join(filter(None, row)) for row in rows[list(within)].itertuples(index=False)])
     boards = []
     for task, some in rows.groupby("board", sort=True):
-        table = lines(some, by, _label, kind=kind)
+        table = lines(some, by, model_and_method, kind=kind)
         firm = ~table["faint"].astype(bool) & ~table["thin"].astype(bool) & table["low"].notna()
         ranked = table[firm]
         first = [1 + int((ranked["low"] > high).sum()) for high in ranked["high"]]
@@ -387,12 +383,13 @@ def board(rows: DataFrame, within: Sequence[str], kind: Kind = "share") -> DataF
         ]
         boards.append(table.sort_values("first", kind="stable", na_position="last"))
     if not boards:
-        return lines(rows, by, _label)
+        return lines(rows, by, model_and_method)
     table = pd.concat(sorted(boards, key=lambda one: not one["placed"].iloc[0]), ignore_index=True)
     return table.sort_values("macro", key=lambda macro: macro.isna(), kind="stable", ignore_index=True)
 
 
-def _label(row: dict[str, Any]) -> str:
+def model_and_method(row: Mapping[Any, Any]) -> str:
+    """Return the model of a row and its method; a row may lack one of them."""
     return ", ".join(word for word in (row["model"], row["how"]) if word)
 
 

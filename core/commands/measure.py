@@ -129,7 +129,7 @@ def _compare(of: tuple[str, ...], by: str, within: str, match: str | None, doubt
     with open_fresh_index() as store:
         found = comparing.compare_query(store, query)
         names = [one.name for one in found.asked.subjects]
-        sentences = comparison_text.sentences(found, comparing.judged_of(store, found.asked.lab), names)
+        sentences = comparison_text.sentences(found, comparing.comparability_of(store, found.asked.lab), names)
     if as_json:
         figures = {name: value for name, value in asdict(found).items() if name not in ("asked", "keys")}
         print(

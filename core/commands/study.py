@@ -33,7 +33,7 @@ from ..runs.library import refusing_newer_journals
 from ..store.index import index
 from ..store.store import Store
 from ..studies import estimate, plan, study_files, table_cells, tables
-from ..studies.cluster import Cluster, Made, Task, while_wanted
+from ..studies.cluster import Cluster, Task, TaskResult, while_wanted
 from ..studies.execute import Making, StudyOutcome
 from ..studies.plan import ClusterOf, Planned, Study, want
 from ..studies.run_status import StudyState, progress, stopped_early
@@ -181,7 +181,7 @@ def _methods(runs: list[str], folder: Path) -> list[str]:
 # `study run --engine dask` and `--engine slurm`: the cluster that makes the runs, and what its workers do.
 
 
-def on_worker(task: Task) -> Made:
+def on_worker(task: Task) -> TaskResult:
     """Make one run on a worker, with the worker's own labs, models and keys."""
     return asyncio.run(while_wanted(task, entry.labs(), entry.catalog().get))
 

@@ -319,7 +319,7 @@ CHARACTERS = 3.5
 ANSWER = 20
 """Tokens of a judge's answer, roughly."""
 
-Reads = Callable[[str], Transcript]
+ReadRun = Callable[[str], Transcript]
 """Reads a run. Raises RunNotFoundError."""
 
 
@@ -349,13 +349,7 @@ class ToAsk:
 
 
 def to_ask(
-    selected: Selection,
-    read: Reads,
-    scheme: Scheme,
-    who: str,
-    model: str,
-    question: str,
-    is_test: bool,
+    selected: Selection, read: ReadRun, scheme: Scheme, who: str, model: str, question: str, is_test: bool
 ) -> ToAsk:
     """What the judge will be asked: the cases that `who` labelled under the scheme and, unless it `is_test`, the
     selected ones after them, at most MOST in all. Raises ValueError, which says what to do, if there are too few
@@ -399,7 +393,7 @@ def to_ask(
     return ToAsk(spec, tuple(cases), {why: n for why, n in left_out.items() if n}, labelled)
 
 
-def _of_run(labs: Mapping[str, Lab], read: Reads, run: str, names: list[str]) -> list[ToJudge | str]:
+def _of_run(labs: Mapping[str, Lab], read: ReadRun, run: str, names: list[str]) -> list[ToJudge | str]:
     """The cases of a run as the judge sees them, or why one cannot be judged."""
     try:
         state = read(run)

@@ -345,7 +345,9 @@ def _judged(words: str, of: _Options) -> tuple[str, list[str]]:
         for option, (yes, no) in zip(told, verdicts, strict=True)
         if yes and not (no and no.start() < yes.start())
     ]
-    if (any(no for _, no in verdicts) and 0 < len(accepted) < len(told)) or "\n" in words[found[0].start() : ends[-1]]:
+    if (any(no for _, no in verdicts) and 0 < len(accepted) < len(told)) or "\n" in words[
+        found[0].start() : found[-1].start()
+    ]:
         above = re.sub(r"\b1[.)]\s*\Z", "", words[: found[0].start()])
         rest = f"{above}\n{words[ends[-1] :]}".strip()
         return rest, accepted if len(accepted) < len(told) else []

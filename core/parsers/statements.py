@@ -118,8 +118,11 @@ def reply(text: str) -> str:
 
     The answer in a JSON reply becomes a line "Answer: ..". The answer in a box, in tags, or in the only ticked line or
     row becomes a line "Final answer: ..". In the row of a table, each cell gets its heading before it.
+    A call of a tool is no answer: its arguments are what the model wants to know.
     """
     written = own_turn(without_echo(spoken(text)))
+    if RE.tool_call.search(written):
+        return ""
     own = RE.inline_label.sub("\n", STRUCK.sub("", written))
     if len(own) > BEGINNING + END:
         own = f"{own[:BEGINNING]}\n{own[-END:]}"
@@ -239,7 +242,11 @@ def statements_in(
     """
     above, _, last = text.rpartition("\n")
     listed = RE.item.match(last) and RE.item.match(above[above.rfind("\n") + 1 :])
-    ends = [] if listed else islice(re.finditer(r"\A|[.!?:–—] |(?:→|[-=]>) ?", last), _MOST)
+    ends = (
+        []
+        if listed or RE.one_of_several.search(text)
+        else islice(re.finditer(r"\A|[.!?:–—] |(?:→|[-=]>) ?", last), _MOST)
+    )
     for at in {end.end() for end in ends}:
         is_aside = last.rfind("(", 0, at) > last.rfind(")", 0, at)
         if not is_aside and (begins := alone(last[at:], first)):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ..labs.base.declared import FACETS, Judged
+from ..labs.base.declared import FACETS, Comparability
 from ..statistics.comparisons import Pair
 from ..statistics.groups import grouped
 from ..statistics.intervals import FEW
@@ -22,10 +22,10 @@ class Sentences(NamedTuple):
     left_out: list[str]
 
 
-def sentences(compared: Compared, judged: Judged, names: Sequence[str]) -> Sentences:
+def sentences(compared: Compared, terms: Comparability, names: Sequence[str]) -> Sentences:
     """The comparison in words; `names` are the subjects'. A name with a comma in it is quoted."""
     names = [f"“{name}”" if "," in name else name for name in names]
-    one = judged.whole if compared.asked.match == "whole" else judged.one
+    one = terms.whole if compared.asked.match == "whole" else terms.one
     left = []
     for pair in compared.pairs if len(names) == 2 else ():
         only = [([_name(pair.first, names)], pair.only_first), ([_name(pair.second, names)], pair.only_second)]
@@ -45,8 +45,8 @@ def sentences(compared: Compared, judged: Judged, names: Sequence[str]) -> Sente
         left.append(f"{robots} of robots left out. To count robots, choose them as models.")
     if compared.averaged:
         left.append(f"Several results on the same {one} are averaged ({count_noun(compared.averaged, 'time')} here).")
-    left.append(basis(compared, judged))
-    return Sentences(_headline(compared, judged, names, one), _chance(compared, judged, names), left)
+    left.append(basis(compared, terms))
+    return Sentences(_headline(compared, terms, names, one), _chance(compared, terms, names), left)
 
 
 NOT_SETTLED = "undecided, excluded or without a verdict in one"
@@ -80,19 +80,19 @@ def _alone(compared: Compared, names: Sequence[str]) -> list[str]:
     return said
 
 
-def basis(compared: Compared, judged: Judged) -> str:
+def basis(compared: Compared, terms: Comparability) -> str:
     """How results were matched: what counts as the same item."""
     if compared.asked.same_rows:
         return "The same stored answers, read in different ways and compared row by row. Nothing was asked again."
     if compared.asked.match == "whole":
         same = (
-            f"Results are matched by {judged.whole}. For each, we compare how often {judged.means}, even if the "
-            f"{judged.one}s differ."
+            f"Results are matched by {terms.whole}. For each, we compare how often {terms.means}, even if the "
+            f"{terms.one}s differ."
         )
-    elif judged.whole and not judged.tail:
-        same = f"Results are matched if the {judged.one} has the same wording and belongs to the same {judged.whole}."
+    elif terms.whole and not terms.tail:
+        same = f"Results are matched if the {terms.one} has the same wording and belongs to the same {terms.whole}."
     else:
-        same = f"Results are matched by the title of the {judged.one}."
+        same = f"Results are matched by the title of the {terms.one}."
     equal = joined([_named(one) for one in compared.asked.strata])
     return f"{same} Only results with the same {equal} are compared." if equal else same
 
@@ -110,24 +110,24 @@ def chance(p: float) -> str:
     return "less than 1\u00a0%" if p < 0.01 else f"{p:.0%}".replace("%", "\u00a0%")
 
 
-def _headline(compared: Compared, judged: Judged, names: Sequence[str], one: str) -> str:
+def _headline(compared: Compared, terms: Comparability, names: Sequence[str], one: str) -> str:
     outcome = f"an outcome for {_all(names)}"
     if not compared.shared:
         if any(pair.n for pair in compared.pairs):
             return f"No {one} has {outcome}, so each pair is compared on what both have."
         return f"No {one} has {outcome}. A difference would be unpaired, so none is given."
-    shared = f"{_shared(compared, judged, one)} with {outcome}"
+    shared = f"{_shared(compared, terms, one)} with {outcome}"
     if compared.homes < FEW:
         return f"They share too little to be compared: {shared}."
-    return f"On the {shared}, {judged.means} {_each(compared, names, compared.true)}."
+    return f"On the {shared}, {terms.means} {_each(compared, names, compared.true)}."
 
 
-def _shared(compared: Compared, judged: Judged, one: str) -> str:
+def _shared(compared: Compared, terms: Comparability, one: str) -> str:
     """How many items are shared, in how many pairs, and how many of these are independent."""
     said = count_noun(compared.shared, one)
     if compared.cells > compared.shared:
         said += f" ({count_noun(compared.cells, 'time')} with all else equal)"
-    of = judged.whole or judged.one
+    of = terms.whole or terms.one
     return said if of == one or compared.homes == compared.shared else f"{said} of {count_noun(compared.homes, of)}"
 
 
@@ -135,7 +135,7 @@ def _each(compared: Compared, names: Sequence[str], times: Sequence[float]) -> s
     return joined([f"{_often(compared, true)} for {name}" for true, name in zip(times, names, strict=True)])
 
 
-def _chance(compared: Compared, judged: Judged, names: Sequence[str]) -> list[str]:
+def _chance(compared: Compared, terms: Comparability, names: Sequence[str]) -> list[str]:
     """What chance and a fixed guess would give. If fewer than ten items are shared, there are only counts, and no
     test.
     """
@@ -143,12 +143,12 @@ def _chance(compared: Compared, judged: Judged, names: Sequence[str]) -> list[st
     faint = any(pair.faint for pair in compared.pairs if pair.n)
     said = []
     if compared.shared and compared.homes < FEW and _are_counts(compared):
-        said.append(f"Of these, {judged.means} {_each(compared, names, compared.true)}.")
+        said.append(f"Of these, {terms.means} {_each(compared, names, compared.true)}.")
     if compared.fixed is not None and (compared.homes >= FEW or _are_counts(compared)):
         fixed = _each(compared, names, compared.fixed)
         said.append(f"The best fixed guess would have come true {fixed}.")
     if len(names) == 2:
-        said += [_of_pair(pair, judged) for pair in firm]
+        said += [_of_pair(pair, terms) for pair in firm]
     elif firm:
         sure = [pair for pair in firm if pair.p_holm is not None and pair.p_holm <= LIKELY]
         far = ", ".join(f"{_name(pair.first, names)} and {_name(pair.second, names)}" for pair in sure)
@@ -159,13 +159,13 @@ def _chance(compared: Compared, judged: Judged, names: Sequence[str]) -> list[st
         )
     if faint:
         few = "" if len(compared.pairs) == 1 else " in at least one pair"
-        said.append(f"Fewer than {FEW} {judged.whole or judged.one}s are shared{few}: an example, not a finding.")
+        said.append(f"Fewer than {FEW} {terms.whole or terms.one}s are shared{few}: an example, not a finding.")
     return said
 
 
-def _of_pair(pair: Pair, judged: Judged) -> str:
+def _of_pair(pair: Pair, terms: Comparability) -> str:
     assert pair.test is not None  # only pairs with a test get a sentence
-    over = count_noun(pair.clusters, judged.whole or judged.one)
+    over = count_noun(pair.clusters, terms.whole or terms.one)
     if not pair.difference.value or abs(pair.difference.value) < 1e-12:
         return f"Over {over} there is no difference."
     return (

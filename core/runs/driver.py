@@ -11,11 +11,12 @@ from pathlib import Path
 
 from .. import events, home, journal
 from ..journal import Journal
-from ..labs.base.lab import Lab, Prerequisite, Reads
+from ..labs.base.lab import Lab, Prerequisite, ReadResult
 from ..labs.base.spec import Spec
 from ..transcript import Transcript, shares, transcript
 from .context import Publish, Resolve
 from .engine import PRIOR, RunIO, RunRequest, UserInput, execute, new_id, user_inputs
+from .library import RunNotFoundError
 
 # A run that uses the answers of another: it continues from an edited answer, and what depends on the edit is asked
 # again; or another model predicts.
@@ -49,7 +50,7 @@ class _Kept:
                 self.answers.setdefault(call.asked.fingerprint, call.answered)
                 self.by_place[_place(call.asked)] = call.answered
         if fork.call not in self.calls:
-            raise LookupError(f"{fork.run} has no call {fork.call}.")
+            raise RunNotFoundError(f"{fork.run} has no call {fork.call}.")
         self.edited = self.calls[fork.call].asked.fingerprint
         self._fork = fork
 
@@ -76,7 +77,7 @@ class _Answering:
 
 def fork_resolve(history: Iterable[events.Event], fork: events.Fork, resolve: Resolve) -> Resolve:
     """The models of a run that continues from the edit: known requests are answered from `history`, the rest by
-    `resolve`. Raises LookupError if `history` has no such call.
+    `resolve`. Raises RunNotFoundError if `history` has no such call.
     """
     kept = _Kept(history, fork)
 
@@ -126,7 +127,7 @@ class ForkPlan:
 async def planned(lab: Lab, spec: Spec, history: Sequence[events.Event], fork: events.Fork) -> ForkPlan:
     """What the fork will ask. The fork is executed without a model: each request that depends on the edit is counted as
     asked, and answered as the one at the same place was before. New answers may lead to more calls, up to `most`.
-    Raises LookupError if `history` has no such call.
+    Raises RunNotFoundError if `history` has no such call.
     """
     kept = _Kept(history, fork)
     plan = ForkPlan()
@@ -212,7 +213,7 @@ def record_of(prior: Prerequisite, folder: Path, sees: Sees) -> events.Frozen | 
     )
 
 
-def records(lab: Lab, read: Reads, folder: Path, sees: Sees) -> Iterator[tuple[Spec, events.Frozen]]:
+def records(lab: Lab, read: ReadResult, folder: Path, sees: Sees) -> Iterator[tuple[Spec, events.Frozen]]:
     """The result of each of the lab's specifications that ran here or came with the app; see `Prerequisite.read`."""
     for spec in dict.fromkeys(spec for _, spec in _begun(lab, folder, sees)):
         if (found := record_of(Prerequisite(lab, spec, read, wanted=False), folder, sees)) is not None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from .. import home, policy
 from ..events import Event, Fork, Frozen, Recorded
 from ..journal import Fault
-from ..labs.base.lab import Lab, Prerequisite, Reads
+from ..labs.base.lab import Lab, Prerequisite, ReadResult
 from ..labs.base.spec import Spec
 from ..runs.context import Resolve
 from ..runs.driver import ForkPlan, records
@@ -140,7 +140,7 @@ class RunAccess:
         """Whether the prerequisite is wanted, and no run that the visitor may use has produced it yet."""
         return self._jobs.is_missing(first, self.visitor.name)
 
-    def results(self, lab: Lab, read: Reads) -> Iterator[tuple[Spec, Frozen]]:
+    def results(self, lab: Lab, read: ReadResult) -> Iterator[tuple[Spec, Frozen]]:
         """Each specification of that lab with its result, from the runs that the visitor may view."""
         return records(lab, read, self._jobs.folder, self._jobs.seen_by(self.visitor.name))
 

@@ -5,7 +5,7 @@ import threading
 import weakref
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -31,14 +31,6 @@ from .usage import CallUsage
 
 Replaying = Callable[[str, Iterable[Event]], Model]
 """Makes a model that answers only what a run's journal holds, from the run's id and events."""
-
-
-@contextmanager
-def _refusing_unknown_calls() -> Iterator[None]:
-    try:
-        yield
-    except LookupError as error:
-        raise RunNotFoundError(str(error)) from None
 
 
 def _run_and_close(loop: asyncio.AbstractEventLoop) -> None:
@@ -167,7 +159,7 @@ class JobRunner(RunLibrary):
                 history, mend = self._driver.resume_point(run_id, failed_too)
             lab, spec = self.lab_and_spec(run_id, history)
             if (fork := driver.fork_of(history)) is not None:
-                resolve = self._forked(fork, resolve, self.events(fork.run))
+                resolve = driver.fork_resolve(self.events(fork.run), fork, resolve or self._driver.resolve)
             elif first := next((one.predicted_from for one in history if isinstance(one, Started)), ""):
                 live = spec.roles["simulator"]
                 resolve = driver.stored_resolve(first, self.events(first), live, resolve or self._driver.resolve)
@@ -194,8 +186,7 @@ class JobRunner(RunLibrary):
         history = self.events(run_id)
         lab, spec = self.lab_and_spec(run_id, history)
         request = driver.new_predictions(lab, spec, run_id, history, simulator)
-        with _refusing_unknown_calls():
-            models = driver.stored_resolve(run_id, history, [simulator], resolve or self._driver.resolve)
+        models = driver.stored_resolve(run_id, history, [simulator], resolve or self._driver.resolve)
         return self._new(request, models, owner, self._calls(lab, request.spec))
 
     def plan(self, fork: Fork, spec: Spec | None = None) -> ForkPlan:
@@ -204,8 +195,7 @@ class JobRunner(RunLibrary):
         """
         history = self.events(fork.run)
         lab, begun = self.lab_and_spec(fork.run, history)
-        with _refusing_unknown_calls():
-            return asyncio.run(driver.planned(lab, spec or begun, history, fork))
+        return asyncio.run(driver.planned(lab, spec or begun, history, fork))
 
     def fork(self, fork: Fork, resolve: Resolve | None = None, owner: str = "", spec: Spec | None = None) -> str:
         """Continue from an edited answer as a new run, which asks only what depends on the edit, with the run's
@@ -214,7 +204,7 @@ class JobRunner(RunLibrary):
         history = self.events(fork.run)
         lab, begun = self.lab_and_spec(fork.run, history)
         spec = spec or begun
-        models = self._forked(fork, resolve, history)
+        models = driver.fork_resolve(history, fork, resolve or self._driver.resolve)
         request = RunRequest(lab, spec, new_id(lab.name), additions=driver.inputs(lab, history, fork), forked_from=fork)
         return self._new(request, models, owner, self._calls(driver.narrowed(lab, fork), spec))
 
@@ -313,10 +303,6 @@ class JobRunner(RunLibrary):
             _, spec = self.lab_and_spec(run_id, [begun] if begun else [])
             return 0 if any(map(self._allowance.counts, spec.models)) else None
         return 0
-
-    def _forked(self, fork: Fork, resolve: Resolve | None, history: Iterable[Event]) -> Resolve:
-        with _refusing_unknown_calls():
-            return driver.fork_resolve(history, fork, resolve or self._driver.resolve)
 
     def _job_of(self, run_id: str) -> Job | None:
         with self._registry:

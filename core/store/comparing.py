@@ -15,7 +15,7 @@ from urllib.parse import parse_qs
 from ..charts.marks import EXTRA
 from ..errors import ExplainError
 from ..events import Rules
-from ..labs.base.declared import FACETS, Judged
+from ..labs.base.declared import FACETS, Comparability
 from ..labs.base.lab import Lab
 from ..models.ids import is_control
 from ..rulesets import PARSER_NAMES, RULES
@@ -49,20 +49,20 @@ class TestedItem(NamedTuple):
     settings: Mapping[str, str] = {}
 
 
-def home_in_sql(judged: Judged) -> str:
+def home_in_sql(terms: Comparability) -> str:
     """SQL for `home`, except that a title that others cannot share stays as it is."""
-    tail = quoted(judged.tail)
+    tail = quoted(terms.tail)
     split = f"array_to_string(string_split(title, {tail})[:-2], {tail})"
-    return f"if(contains(title, {tail}), {split}, title)" if judged.tail else "title"
+    return f"if(contains(title, {tail}), {split}, title)" if terms.tail else "title"
 
 
-def home(title: str, judged: Judged | None) -> str:
+def home(title: str, terms: Comparability | None) -> str:
     """What a row of that title belongs to: the starter question, the paragraph, the function; '' if it is nothing that
     another row could share.
     """
-    if judged is None or not judged.tail or judged.tail not in title:
-        return "" if judged and title in judged.nameless else title
-    return judged.tail.join(title.split(judged.tail)[:-1])
+    if terms is None or not terms.tail or terms.tail not in title:
+        return "" if terms and title in terms.nameless else title
+    return terms.tail.join(title.split(terms.tail)[:-1])
 
 
 def controlled(held: Mapping[str, Sequence[Set[str]]], are_named: bool) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ def controlled(held: Mapping[str, Sequence[Set[str]]], are_named: bool) -> tuple
     return tuple(equal)
 
 
-def match_tests(columns: Sequence[Sequence[TestedItem]], judged: Judged | None) -> list[tuple[int | None, ...]]:
+def match_tests(columns: Sequence[Sequence[TestedItem]], terms: Comparability | None) -> list[tuple[int | None, ...]]:
     """For each test, its positions in the columns, one column a run; None where a run lacks it. Tests that all runs
     have come first, in the order of the first run; a test that a run has twice is matched with the other's second.
     Without a name that others could share, cases are matched by their ids.
@@ -91,7 +91,7 @@ def match_tests(columns: Sequence[Sequence[TestedItem]], judged: Judged | None) 
     for run in columns:
         seen, places = Counter[Hashable](), dict[Hashable, int]()
         for place, one in enumerate(run):
-            key = (home(one.title, judged) or one.case, one.about, *(one.settings.get(name, "") for name in equal))
+            key = (home(one.title, terms) or one.case, one.about, *(one.settings.get(name, "") for name in equal))
             seen[key] += 1
             places[key, seen[key]] = place
         keyed.append(places)
@@ -148,12 +148,12 @@ class ComparisonRequest:
         return self.match == "whole" and not self.same_rows
 
 
-def judged_of(store: Store, lab: str) -> Judged:
+def comparability_of(store: Store, lab: str) -> Comparability:
     """How the rows of the lab are compared. Raises NotComparableError if they are not."""
-    judged = store.labs[lab].listing.judged if lab in store.labs else None
-    if judged is None:
+    terms = store.labs[lab].listing.comparability if lab in store.labs else None
+    if terms is None:
         raise NotComparableError(f"Results of {lab or 'no lab'} cannot be compared.")
-    return judged
+    return terms
 
 
 def of_each(store: Store, asked: ComparisonRequest, sql: str) -> list[tuple[Any, ...]]:
@@ -217,7 +217,7 @@ def rows(store: Store, asked: ComparisonRequest) -> tuple[str, Values]:
     `key`, which identifies it together with all else that must be equal (null if the row is no item); `among`, what
     that is; the `home` that the item belongs to; its `value`; and columns of the table `items`.
     """
-    judged, lab = judged_of(store, asked.lab), store.labs[asked.lab]
+    terms, lab = comparability_of(store, asked.lab), store.labs[asked.lab]
     parts, values = [], Values({"viewer": asked.viewer, "stopped": list(asked.stopped), "lab": asked.lab})
     items = f"({items_but(asked.blind, values)}) items" if asked.blind else "items"
     in_doubt = "false" if asked.doubtful else "coalesce(doubt, '') <> ''"
@@ -234,7 +234,7 @@ def rows(store: Store, asked: ComparisonRequest) -> tuple[str, Values]:
             from {items} where lab = $lab and {condition(one.filter, values)} and {one.filter.counted}
             """  # noqa: S608  our own names
         )
-    home, placed = home_in_sql(judged), f"title <> '' and title not in ({quoted('', *judged.nameless)})"
+    home, placed = home_in_sql(terms), f"title <> '' and title not in ({quoted('', *terms.nameless)})"
     item = "title, about"
     if asked.same_rows:
         item, placed = 'run, "case", trial', "\"case\" <> ''"
@@ -304,7 +304,7 @@ def most_shared(selected: Selection, by: str, among: Sequence[str]) -> list[str]
     """
     pairs, counted = Counter[tuple[str, str]](), "true" if by == "model" else selected.filter.counted
     for name, lab in selected.store.labs.items():
-        if (judged := lab.listing.judged) is None:
+        if (terms := lab.listing.comparability) is None:
             continue
         values = Values({"lab": name, "among": list(among)})
         facet = facet_of(by, values)
@@ -317,8 +317,8 @@ def most_shared(selected: Selection, by: str, among: Sequence[str]) -> list[str]
                 select {facet.value}::varchar as value, items.* from wanted items {facet.joined}
                 where items.lab = $lab and counts and coalesce(doubt, '') = '' and outcome in ({settled}) and {counted}
             ), met as (
-                select distinct value, {home_in_sql(judged)} as home, hash({apart}) as apart from valued items
-                where list_contains($among, value) and title not in ({quoted("", *judged.nameless)})
+                select distinct value, {home_in_sql(terms)} as home, hash({apart}) as apart from valued items
+                where list_contains($among, value) and title not in ({quoted("", *terms.nameless)})
             )
             select a.value, b.value, count(*) from met a join met b using (home, apart)
             where a.value < b.value group by 1, 2
@@ -426,7 +426,7 @@ def labs(
         rows = Selection(store, subject.filter, viewer, stopped)
         counted = "true" if robots else subject.filter.counted
         for lab, count in rows.found(f"select lab, count(*) from wanted items where {counted} group by lab"):  # noqa: S608  our own names
-            if (known := store.labs.get(lab)) and known.listing.judged:
+            if (known := store.labs.get(lab)) and known.listing.comparability:
                 held.setdefault(lab, []).append(int(count))
     return {lab: sum(held[lab]) for lab in sorted(held, key=lambda lab: (-len(held[lab]), -sum(held[lab]), lab))}
 
@@ -454,11 +454,11 @@ def compare_query(
     doubtful = list(query.get("doubtful", ())) == ["1"]
     asked = ComparisonRequest(chosen, lab, "exact", viewer, stopped, doubtful=doubtful, blind=blind)
     asked = replace(asked, strata=_strata(store, asked, by))
-    judged, match = judged_of(store, lab), (list(query.get("match", ())) or [""])[-1]
-    if not judged.whole or asked.same_rows:
+    terms, match = comparability_of(store, lab), (list(query.get("match", ())) or [""])[-1]
+    if not terms.whole or asked.same_rows:
         return compare(store, asked)
     if match not in get_args(Match):
-        match = "exact" if _is_given(store, asked, judged.given) else "whole"
+        match = "exact" if _is_given(store, asked, terms.given) else "whole"
     asked = replace(asked, match=cast(Match, match))
     compared = compare(store, asked)
     meet: dict[Match, int] = {
@@ -468,7 +468,7 @@ def compare_query(
 
 
 def _strata(store: Store, asked: ComparisonRequest, by: str) -> tuple[str, ...]:
-    """What else must be equal for rows to match (`else_equal`). For models, methods and wordings this is everything
+    """What else must be equal for rows to match (`controlled`). For models, methods and wordings this is everything
     that was not chosen for comparison; otherwise the mean of one model would be compared with that of another.
     """
     names = [name for name in _settings(store.labs[asked.lab]) if name != by]
@@ -509,7 +509,7 @@ def compare(store: Store, asked: ComparisonRequest) -> Compared:
     places = range(len(asked.subjects))
     if not 2 <= len(places) <= MOST:
         raise NotComparableError(f"Choose two to {MOST} to compare.")
-    judged, (sql, values) = judged_of(store, asked.lab), rows(store, asked)
+    terms, (sql, values) = comparability_of(store, asked.lab), rows(store, asked)
     columns = ", ".join(f"value_{i}, rows_{i}, times_{i}" for i in places)
     with store.limited() as cursor:
         placed = f"""
@@ -552,7 +552,7 @@ def compare(store: Store, asked: ComparisonRequest) -> Compared:
         {name: int((items["agree"] == name).sum()) for name in AGREE},
         len(of_items),
         tuple(float(of_items[f"value_{i}"].sum()) for i in places),
-        tuple(float(got) for _, got in guessed) if judged.guessed and guessed else None,
+        tuple(float(got) for _, got in guessed) if terms.guessed and guessed else None,
         int((items[[f"times_{i}" for i in places]] > 1).sum().sum()),
         items["key"].to_numpy(),
         cells=len(there),

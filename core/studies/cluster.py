@@ -61,7 +61,7 @@ class Task(NamedTuple):
     begun: bytes
 
 
-class Made(NamedTuple):
+class TaskResult(NamedTuple):
     """The result of a task; `journal` is the run's journal if the worker wrote it elsewhere."""
 
     outcome: StudyOutcome
@@ -79,7 +79,7 @@ def pause(sign: str) -> None:
     _paused.add(sign)
 
 
-async def while_wanted(task: Task, labs: Mapping[str, Lab], resolve: Resolve) -> Made:
+async def while_wanted(task: Task, labs: Mapping[str, Lab], resolve: Resolve) -> TaskResult:
     """Make the run on a worker; it is cancelled once nobody wants it any more, because its owner was stopped or is
     gone.
 
@@ -97,7 +97,7 @@ async def while_wanted(task: Task, labs: Mapping[str, Lab], resolve: Resolve) ->
     return going.result()
 
 
-async def _made(task: Task, labs: Mapping[str, Lab], resolve: Resolve) -> Made:
+async def _made(task: Task, labs: Mapping[str, Lab], resolve: Resolve) -> TaskResult:
     lab = labs[task.lab]
     run = Planned(task.run, lab, lab.spec.model_validate(task.spec))
     if run_id(lab, run.spec) != task.run:
@@ -105,9 +105,9 @@ async def _made(task: Task, labs: Mapping[str, Lab], resolve: Resolve) -> Made:
             "The worker has another version of this app, other prompts, or another data file: it would measure "
             "something else."
         )
-        return Made(StudyOutcome(failed={task.run: words}))
+        return TaskResult(StudyOutcome(failed={task.run: words}))
     if task.sign in _paused:
-        return Made(StudyOutcome(paused=True))
+        return TaskResult(StudyOutcome(paused=True))
     is_shared = _holds(Path(task.folder) / task.sign, task.sign)
     folder = Path(task.folder) if is_shared else home.journals()
     path = folder / f"{task.run}.jsonl"
@@ -123,7 +123,7 @@ async def _made(task: Task, labs: Mapping[str, Lab], resolve: Resolve) -> Made:
     while outcome.elsewhere and time.monotonic() < until:
         await asyncio.sleep(LOOK)
         outcome = await making.run_all([run])
-    return Made(outcome, b"" if is_shared or outcome.elsewhere or not path.exists() else path.read_bytes())
+    return TaskResult(outcome, b"" if is_shared or outcome.elsewhere or not path.exists() else path.read_bytes())
 
 
 def _holds(path: Path, words: str) -> bool:
@@ -147,7 +147,7 @@ class Cluster:
     labs: Mapping[str, Lab]
     folder: Path
     connected: Callable[[], AbstractAsyncContextManager[Client]]
-    task: Callable[[Task], Made]
+    task: Callable[[Task], TaskResult]
     ended: Callable[[Planned, Transcript], None] = lambda run, state: None
 
     def __post_init__(self) -> None:
@@ -289,14 +289,14 @@ class Cluster:
             self.ended(run, transcript(journal.read(path).events))
         return None
 
-    async def _made(self, run: Planned, task: Task) -> Made | None:
+    async def _made(self, run: Planned, task: Task) -> TaskResult | None:
         """A worker's result for the task, with the run's journal in our folder; None if no worker could make it."""
         from distributed import KilledWorker
         from distributed.client import FutureCancelledError
 
         try:
             # The scheduler unpickles the function that it is given: a lambda, so that it needs no module of ours.
-            made: Made = await self._client.submit(
+            made: TaskResult = await self._client.submit(
                 lambda packed: pickle.loads(packed)(),  # noqa: S301  our own
                 pickle.dumps(partial(self.task, task)),
                 key=f"{run.id}-{secrets.token_hex(4)}",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import journal
 from ..events import Recorded, Rules
-from ..labs.base.declared import GUESS, VERDICT, Metric, Otherwise
+from ..labs.base.declared import GUESS, VERDICT, AlternativeReading, Metric
 from ..labs.base.lab import Lab
 from ..labs.base.report import View
 from ..rulesets import RULES
@@ -167,13 +167,14 @@ ITEMS = 5
 """How many of the items that a choice moves are named."""
 
 
-def otherwise(lab: Lab, view: View) -> Iterable[Otherwise]:
+def otherwise(lab: Lab, view: View) -> Iterable[AlternativeReading]:
     """A case's headline figure by either parser, or the lab's own list with further choices."""
     if (own := lab.studies.alternative_readings(view)) is not None:
         return own
     scores = {rules: view.log.score(lab.headline, rules) for rules in RULES}
     return [
-        Otherwise(lab.headline, {"rules": rules}, score.value if score else None) for rules, score in scores.items()
+        AlternativeReading(lab.headline, {"rules": rules}, score.value if score else None)
+        for rules, score in scores.items()
     ]
 
 

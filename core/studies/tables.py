@@ -329,7 +329,7 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None, answe
             yield {**about, **SINGLE, "n": 0, "metric": ANSWERED, "answered": said}
         for choice in table_cells.otherwise(run.lab, view):
             named = {"metric": f"{table_cells.NAMED}{choice.metric}", "value": choice.value}
-            yield {**about, **choice.made, **SINGLE, **named}
+            yield {**about, **choice.choices, **SINGLE, **named}
 
 
 def setting_text(value: object) -> str:

@@ -134,8 +134,10 @@ _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff]")
 _QUOTES = str.maketrans("’‘‚“”„«»「」『』", "'''" + '"' * 9)
 _WIDE = str.maketrans("？：", "?:")
 _STOPS = str.maketrans({"。": ". ", "，": ", ", "；": "; ", "！": "! "})
-LETTERS = str.maketrans("İıſ\u212a", "IisK")
-"""Letters that a pattern without regard to case takes for an ASCII letter, although no table of words has them."""
+LETTERS = str.maketrans("İıſ\u212a", "IisK") | {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
+"""Letters that a pattern without regard to case takes for an ASCII letter, although no table of words has them, and
+full-width characters.
+"""
 _PLAIN = _QUOTES | _WIDE | LETTERS
 
 

@@ -65,7 +65,7 @@ def _same_tests(state: Transcript, call: Call, case: str) -> Spec | None:
     if lab is None or state.started is None or state.planned > 1 or call.asked.trial:
         return None
     view = lab.view(state.case(case))
-    one = lab.listing.judged.one if lab.listing.judged else "test"
+    one = lab.listing.comparability.one if lab.listing.comparability else "test"
     help = f"Else new {one}s are made from the edited answer, and the two runs share few of them."
     try:
         spec = lab.spec.model_validate(state.started.spec)

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from core import entry
 from core.errors import ExplainError
-from core.labs.base.declared import Judged
+from core.labs.base.declared import Comparability
 from core.labs.base.lab import Lab
 from core.labs.base.report import View
 from core.labs.base.spec import Spec
@@ -192,9 +192,9 @@ def of_tiles(run: RunScene, tried: Callable[[str, str], TestedItem], words: Mapp
     return cells
 
 
-def aligned(columns: Sequence[Sequence[SideCell]], judged: Judged | None = None) -> list[SideRow]:
+def aligned(columns: Sequence[Sequence[SideCell]], terms: Comparability | None = None) -> list[SideRow]:
     """Match the tests of the runs row by row, with `core.store.comparing`."""
-    met = comparing.match_tests([[cell.tried for cell in column] for column in columns], judged)
+    met = comparing.match_tests([[cell.tried for cell in column] for column in columns], terms)
     return [
         SideRow(tuple(None if at is None else column[at] for at, column in zip(places, columns, strict=True)))
         for places in met

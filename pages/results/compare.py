@@ -12,7 +12,7 @@ import streamlit as st
 from core import entry
 from core.charts.marks import EXTRA
 from core.charts.printed import METHODS
-from core.labs.base.declared import Judged
+from core.labs.base.declared import Comparability
 from core.models.ids import is_control
 from core.report import comparison_text
 from core.statistics.comparisons import MOST, Pair
@@ -120,14 +120,14 @@ def draw_filter(wanted: Filter) -> None:
         st.page_link(addresses.BROWSE, label=words, icon=":material/filter_list:", query_params=query)
 
 
-def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> None:
+def lab_and_match(labs: dict[str, int], compared: Compared, terms: Comparability) -> None:
     """Let the reader choose the lab, and which items count as the same, if there is a choice."""
     with st.container(horizontal=True, key="which"):
         if len(labs) > 1:
             titles = {lab: f"{entry.labs()[lab].title} · {count:,}" for lab, count in labs.items()}
             address.bound_one_of("Lab", titles, "lab", compared.asked.lab, lambda one: change_query(lab=[one]))
-        if judged.whole and not compared.asked.same_rows:
-            same: dict[Match, str] = {"whole": judged.whole, "exact": judged.one}
+        if terms.whole and not compared.asked.same_rows:
+            same: dict[Match, str] = {"whole": terms.whole, "exact": terms.one}
             ways = {way: f"the same {one} · {compared.meet[way]:,}" for way, one in same.items()}
             now = compared.asked.match
             address.bound_one_of("Match by", ways, "match", now, lambda one: change_query(match=[one]))
@@ -141,23 +141,23 @@ def doubt(compared: Compared) -> None:
         st.toggle("Count results without a verdict", help=help, **address.bound("doubtful", now, take))
 
 
-def draw(looked: Selection, compared: Compared, judged: Judged, names: list[str]) -> None:
+def draw(looked: Selection, compared: Compared, terms: Comparability, names: list[str]) -> None:
     """Draw the result in words, pair by pair, and item by item."""
-    sentences = comparison_text.sentences(compared, judged, names)
+    sentences = comparison_text.sentences(compared, terms, names)
     with st.container(border=True, gap="xsmall", key="told"):
         st.markdown(f"#### {plain(sentences.headline)}", anchors=False)
         st.markdown(plain(" ".join(sentences.chance)))
         st.caption(plain(" ".join(sentences.left_out)))
-    _matrix(looked, compared, judged, names)
+    _matrix(looked, compared, terms, names)
     if compared.pairs:
         st.markdown("#### Pair by pair", anchors=False)
-        st.table(_pairs(compared, judged, names))
-        st.caption(_methods(compared.pairs, judged))
+        st.table(_pairs(compared, terms, names))
+        st.caption(_methods(compared.pairs, terms))
 
 
-def _pairs(compared: Compared, judged: Judged, names: list[str]) -> pd.DataFrame:
+def _pairs(compared: Compared, terms: Comparability, names: list[str]) -> pd.DataFrame:
     """Return a table with a column for each pair and a row for each figure, as text."""
-    one = judged.whole if compared.asked.match == "whole" else judged.one
+    one = terms.whole if compared.asked.match == "whole" else terms.one
     found = {}
     for pair in compared.pairs:
         small, gap = pair.small, pair.difference
@@ -182,11 +182,11 @@ def _pairs(compared: Compared, judged: Judged, names: list[str]) -> pd.DataFrame
     return table[(table != "–").any(axis=1)]
 
 
-def _methods(pairs: Sequence[Pair], judged: Judged) -> str:
-    unit = judged.whole or judged.one
+def _methods(pairs: Sequence[Pair], terms: Comparability) -> str:
+    unit = terms.whole or terms.one
     tests = sorted({pair.test.name for pair in pairs if pair.test})
     how = sorted({METHODS.get(pair.difference.how, pair.difference.how) for pair in pairs})
-    said = f"Success: {judged.means}. Each {unit} counts the same. Interval of the difference: {'; '.join(how)}."
+    said = f"Success: {terms.means}. Each {unit} counts the same. Interval of the difference: {'; '.join(how)}."
     if tests:
         said += f" Test: {'; '.join(tests)}, by {unit}; over several pairs Holm's correction."
         said += " Near p = 0.05 the interval and the test can disagree."
@@ -197,7 +197,7 @@ def _methods(pairs: Sequence[Pair], judged: Judged) -> str:
     return plain(said)
 
 
-def _matrix(looked: Selection, compared: Compared, judged: Judged, names: list[str]) -> None:
+def _matrix(looked: Selection, compared: Compared, terms: Comparability, names: list[str]) -> None:
     """Draw a table with one row per item and one column per subject; a click on a cell opens its case."""
     total = sum(compared.items.values())
     if not total:
@@ -211,7 +211,7 @@ def _matrix(looked: Selection, compared: Compared, judged: Judged, names: list[s
         first = (page - 1) * listing.PAGE + 1
         st.markdown(f"**{first:,}–{min(total, first + listing.PAGE - 1):,}** of {total:,}: {counts}.")
     found = comparing.matrix(looked.store, compared.asked, compared.keys[first - 1 : first - 1 + listing.PAGE].tolist())
-    one, whole = judged.one.capitalize(), judged.whole.capitalize() or "Title"
+    one, whole = terms.one.capitalize(), terms.whole.capitalize() or "Title"
     shown = {one: list(found["about"])} if (found["about"] != "").any() else {whole: list(found["title"])}
     if (found["among"] != "").any():
         called = lab_page.all_words()
@@ -333,8 +333,8 @@ def main() -> None:
     try:
         with waits("Comparing …"):
             compared = _found(store, query, viewer, looked.stopped, looked.blind, keeper.changes)
-        judged = comparing.judged_of(store, compared.asked.lab)
-        lab_and_match(_labs(looked, query), compared, judged)
+        terms = comparing.comparability_of(store, compared.asked.lab)
+        lab_and_match(_labs(looked, query), compared, terms)
         doubt(compared)
         names = _names(looked, by, [one.name for one in subjects])
         if is_first and not compared.shared:
@@ -343,7 +343,7 @@ def main() -> None:
                 "something else.",
                 icon=":material/balance:",
             )
-        draw(looked, compared, judged, list(names.values()))
+        draw(looked, compared, terms, list(names.values()))
     except NotComparableError as error:
         st.info(plain(str(error)), icon=":material/balance:")
     except QueryRefusedError as error:

@@ -128,7 +128,7 @@ def _tables(looked: Selection, by: str, title: str, named: Mapping[str, str]) ->
         help = "Robots are controls with known behaviour. They are no results, so they count only if you choose to."
         address.robots_too(count_noun(robots, "row"), "groups-robots", help)
     for name in present:
-        if (lab := entry.labs().get(name)) is not None and lab.listing.judged is not None:
+        if (lab := entry.labs().get(name)) is not None and lab.listing.comparability is not None:
             if len(present) > 1:
                 st.subheader(lab.title, anchor=False)
             _table(looked, lab, by, title, named, not is_mixed or address.robots())
@@ -138,7 +138,7 @@ def _table(looked: Selection, lab: Lab, by: str, title: str, named: Mapping[str,
     """Draw the groups of a lab's rows, with or without those of `robots`; `named` has the names that a model gave to
     some of the groups.
     """
-    assert lab.listing.judged is not None
+    assert lab.listing.comparability is not None
     found = groups(looked, lab, by, robots=robots)
     if by.startswith(KIND):
         found = sorted(found, key=lambda one: not one.value)
@@ -163,10 +163,10 @@ def _table(looked: Selection, lab: Lab, by: str, title: str, named: Mapping[str,
         if rows := st.session_state[key]["selection"]["rows"]:
             address.open_list(show="cases", filter=looked.filter.choosing(by, [found[rows[0]].value]))
 
-    judged = lab.listing.judged
-    what = f"Share: how often {plain(judged.means)}, of the rows that count."
-    if judged.whole:
-        what += f" The interval is over {judged.whole}s, because rows of the same {judged.whole} are not independent."
+    terms = lab.listing.comparability
+    what = f"Share: how often {plain(terms.means)}, of the rows that count."
+    if terms.whole:
+        what += f" The interval is over {terms.whole}s, because rows of the same {terms.whole} are not independent."
     if not has_share:
         what = "No share: the rows were filtered by their outcome, so it would only say how they were chosen."
     st.caption(f"{what} A click on a group lists its rows.")

@@ -55,13 +55,13 @@ def _on_stage(shown: list[Shown], lab: Lab) -> None:
     views = [one.view for one in shown]
     answers = lab_page.page_of(lab).compares_answers
     each = [side_by_side.of_cards(lab, *one, answers) for one in zip(made, views, tried, strict=True)]
-    rows = told = side_by_side.aligned(each, lab.listing.judged)
+    rows = told = side_by_side.aligned(each, lab.listing.comparability)
     one_is, stretches = made[0].one, [side_by_side.of_plot(*one) for one in zip(made, tried, strict=True)]
     if lab.listing.main_trial:
         whole = [[cell for cell in _cases(one, lab) if cell.tried.case == one.case] for one in shown]
-        told = side_by_side.aligned(whole, lab.listing.judged)
+        told = side_by_side.aligned(whole, lab.listing.comparability)
     elif any(stretches):
-        one_is, told = "interval", side_by_side.aligned(stretches, lab.listing.judged)
+        one_is, told = "interval", side_by_side.aligned(stretches, lab.listing.comparability)
     names = _speakers(shown, lab)
     _parting(told, shown, names, lab, one_is)
     drawn = [_against(scene, one, made) for scene, one in zip(made, shown, strict=True)]
@@ -117,7 +117,7 @@ def _against(scene: Scene, one: Shown, made: list[Scene]) -> Scene:
 def _listed(shown: list[Shown], lab: Lab) -> None:
     """List the cases of each run, row by row."""
     names = side_by_side.told_apart([_line(one, lab) for one in shown])
-    rows = side_by_side.aligned([_cases(one, lab) for one in shown], lab.listing.judged)
+    rows = side_by_side.aligned([_cases(one, lab) for one in shown], lab.listing.comparability)
     _parting(rows, shown, names, lab, lab.run_summary.case_noun)
     if going := [(one, name) for one, name in zip(shown, names, strict=True) if one.active]:
         run_view.far_on_stage([one for one, _ in going], [name for _, name in going])

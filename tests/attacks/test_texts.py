@@ -5,10 +5,12 @@ To add a parser, add one line to READERS.
 
 import json
 import os
+import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import product
 from typing import Any, get_args
 
 import pytest
@@ -21,14 +23,16 @@ from core.labs.ask import parse as ask
 from core.labs.ask.counterfactuals import invented_premises
 from core.labs.ask.parse import is_yes_or_no
 from core.labs.ask.tasks import Method, Task
-from core.labs.check import controls, mask, prompts
+from core.labs.check import controls, mask, metrics, prompts
 from core.labs.check import parse as check
+from core.labs.check.tasks import Task as CheckTask
 from core.labs.plant import measure as plant
 from core.labs.plant import naming, tasks
 from core.labs.plant.prompts import read_judgement
 from core.labs.plant.tasks import PlantSpec, shipped
 from core.labs.probe import claim_extraction
 from core.labs.probe import parse as probe
+from core.labs.probe.functions.source import generate
 from core.models import error_mapping
 from core.models.reply import StopCutter, up_to_stop
 from core.models.settings import EndpointConfig
@@ -39,7 +43,7 @@ from core.runs.annotation_sets import AnnotationError
 from core.runs.labels import SchemeError
 from core.sandbox import sandbox
 from core.text import compare, display, reply, templates
-from tests.attacks.texts import SIZES, ladders
+from tests.attacks.texts import SIZES, UNITS, ladders
 
 RULES = ("paper", "repaired")
 STEP = 2.6
@@ -83,6 +87,9 @@ def readers() -> dict[str, Callable[[str], Any]]:
         "thinking": lambda text: reply.split(text).answer,
         "an answer up to its stop": lambda text: up_to_stop(text, ("\n\n", "Question:")),
         "how an answer ended": ending_of,
+        "probe shell words": probe.shell_words,
+        "probe parts of a function": lambda text: claim_extraction.components_identified(NUMERIC, text),
+        "probe steps of a function": lambda text: claim_extraction.components_identified(STRINGS, text),
         "probe invented": probe.invented,
         "probe invented beside": lambda text: probe.invented_beside(text, ("1", "a"), {"2"}),
         "probe intervals": claim_extraction.claimed_intervals,
@@ -96,6 +103,10 @@ def readers() -> dict[str, Callable[[str], Any]]:
         "plant read": lambda text: read_judgement(text, text),
         "answers by fields": lambda text: fields.read(text, fields.schema(answer="text", choice=("a", "b"))),
         "ask yes or no": is_yes_or_no,
+        "ask reasons without the answer": ask.only_reasons,
+        "check list of a word": lambda text: mask.redact(KNOWN, [text], "[REDACTED]", "repaired"),
+        "check masks of another shape": lambda text: mask.as_asked(KNOWN, text, "[REDACTED]"),
+        "check words that were added": edited,
         "check lexicon": controls.words,
         "check edit of a known paragraph": lambda text: check.paragraph(text, "repaired", KNOWN),
         "check edit of a hostile paragraph": lambda text: check.paragraph(text, "repaired", text[:20_000]),
@@ -132,7 +143,16 @@ def readers() -> dict[str, Callable[[str], Any]]:
 
 KNOWN = "A superb film, dull at the end, and wonderful.\n\nWe stayed."
 PLANTED = PlantSpec(model="control/admits", task="multi_choice")
+NUMERIC, STRINGS = (generate(category, 0) for category in ("numeric", "strings"))
 CONFIG = EndpointConfig(name="x", base_url="http://127.0.0.1:9/v1")
+
+
+def edited(text: str) -> None:
+    """Judge an edit of a paragraph, for each task."""
+    put_in = metrics.put_in(KNOWN, text)
+    metrics.placed([one for one in put_in if not one.is_weak], metrics.addition(KNOWN, text))
+    for task in get_args(CheckTask):
+        metrics.of_counterfactual(task, ("attic", "no"), KNOWN, f"{KNOWN} {text}")
 
 
 def refused(error: type[Exception], read: Callable[..., Any], *given: Any) -> Any:
@@ -222,6 +242,41 @@ def test_readers_are_linear_and_never_raise(name: str) -> None:
         if why := too_slow(READERS[name], ladder):
             slow[ladder[0][:40]] = why
     assert slow == {}
+
+
+def test_every_pattern_of_a_parser_is_used_on_hostile_texts() -> None:
+    """A new pattern for what models write needs a line in READERS, or one in OTHER_TEXTS."""
+    called = set()
+    sys.setprofile(lambda frame, *_: called.add(frame.f_code))
+    try:
+        for read, unit in product(READERS.values(), UNITS[::2]):
+            read(f"{unit * 3} x")
+    finally:
+        sys.setprofile(None)
+    used = {(code.co_filename, name) for code in called for name in code.co_names}
+    unused = {
+        f"{name.removeprefix('core.')}.{pattern}"
+        for name, module in sys.modules.items()
+        if name.startswith(("core.labs.", "core.parsers."))
+        for pattern, value in vars(module).items()
+        if hasattr(value, "finditer") and hasattr(value, "groups") and (module.__file__, pattern) not in used
+    }
+    assert {one for one in unused if not one.startswith(OTHER_TEXTS)} == set()
+
+
+OTHER_TEXTS = (
+    "labs.ask.controls.",
+    "labs.ask.counterfactuals._NUMBERS",
+    "labs.ask.prompts.",
+    "labs.ask.records.SENTENCE_END",
+    "labs.ask.world.",
+    "labs.plant.tasks._ARTICLE",
+    "labs.probe.functions.",
+    "labs.probe.prompts.",
+)
+"""Patterns for texts of robots, functions, prompts and names of models, and two that are used elsewhere or cannot
+backtrack.
+"""
 
 
 def test_a_quadratic_reader_would_be_seen() -> None:

@@ -1,15 +1,13 @@
 """Browse in a browser: a filter is a link, a click opens a case, keys lead through the list."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
-from tests.browser.conftest import ROOT, Server, settle
+from tests.browser.conftest import Server, settle
+from tests.support import forked
 
 pytestmark = pytest.mark.browser
 
@@ -18,8 +16,7 @@ pytestmark = pytest.mark.browser
 def full(request: pytest.FixtureRequest, app: Server) -> Server:
     """The app, with runs of two robots in its home, made on the command line."""
     for model in ("steadfast", "fickle"):
-        command = [sys.executable, "-m", "core", "ask", "Can a kiwi fly?", "--model", f"control/{model}"]
-        subprocess.run(command, cwd=ROOT, env={**os.environ, **app._environment}, check=True, capture_output=True)
+        forked.run("core", "ask", "Can a kiwi fly?", "--model", f"control/{model}", env=app._environment)
     return app
 
 
@@ -92,11 +89,11 @@ def test_no_key_is_lost_between_rows_and_a_label_goes_to_the_case_that_is_shown(
     for _ in range(6):
         page.keyboard.press("j")
         # The address may say for a moment which row the page has just drawn.
-        row = page.wait_for_function(f"seen => seen.includes(({ROWS})()) ? null : ({ROWS})()", arg=rows, timeout=5_000)
+        row = page.wait_for_function(f"seen => seen.includes(({ROWS})()) ? null : ({ROWS})()", arg=rows)
         rows.append(row.json_value())
     for _ in range(6):
         page.keyboard.press("k")
-    page.wait_for_function(f"row => ({ROWS})() === row", arg=rows[0], timeout=5_000)
+    page.wait_for_function(f"row => ({ROWS})() === row", arg=rows[0])
     # The page still shows the first row here; the key waits until it shows the one before the eyes.
     for _ in range(3):
         page.keyboard.press("j")
@@ -182,19 +179,19 @@ def test_a_press_on_a_head_sorts_the_table_and_then_the_row_under_the_mouse_open
     listed = questions.all_text_contents()
     table.locator("[role=grid]").evaluate("grid => grid.removeAttribute('role')")
     cell(page, -1)
-    expect(table.locator("th", has_text="↑ Question")).to_be_attached(timeout=5_000)
+    expect(table.locator("th", has_text="↑ Question")).to_be_attached()
     settle(page)
     assert listed != sorted(listed) == questions.all_text_contents() and lead.count() == 0
     table.locator("table").evaluate("grid => grid.setAttribute('role', 'grid')")
     page.wait_for_timeout(600)
     is_held = True
     cell(page, 1)
-    lead.wait_for(timeout=20_000)
+    lead.wait_for()
     assert lead.inner_text().startswith(sorted(listed)[1]) and page.locator(".st-key-labels").count() == 0
     is_held = False
     while held:
         sockets[-1].send(held.pop(0))
-    page.locator(".st-key-labels").wait_for(timeout=20_000)
+    page.locator(".st-key-labels").wait_for()
     assert lead.inner_text().startswith(sorted(listed)[1])
 
 
@@ -228,7 +225,7 @@ def test_a_row_that_keys_open_in_a_sorted_list_keeps_the_focus(full: Server, pag
     settle(page)
     page.locator(".st-key-alone [role=grid] [role=row]").first.wait_for(state="attached")
     cell(page, -1)
-    expect(page.locator(".st-key-alone th", has_text="↑ Question")).to_be_attached(timeout=5_000)
+    expect(page.locator(".st-key-alone th", has_text="↑ Question")).to_be_attached()
     page.locator(".st-key-pager button, .st-key-pager input").last.focus()
     for _ in range(8):
         page.keyboard.press("Tab")
@@ -236,7 +233,7 @@ def test_a_row_that_keys_open_in_a_sorted_list_keeps_the_focus(full: Server, pag
             break
     page.locator(".st-key-labels").wait_for()
     settle(page)
-    expect(page.locator(".stage .verdict h3")).to_be_focused(timeout=10_000)
+    expect(page.locator(".stage .verdict h3")).to_be_focused()
 
 
 @pytest.mark.thorough
@@ -281,7 +278,7 @@ def test_a_picture_is_saved_for_a_paper(full: Server, page: Page, tmp_path: Path
     page.goto(f"{full.url}/browse?show=pictures&lab=simulatability&picture=ask-models")
     page.get_by_text("Save for a paper").click()
     place = page.locator(".st-key-ask-models-paper")
-    expect(place.locator(".printed img")).to_be_visible(timeout=20_000)
+    expect(place.locator(".printed img")).to_be_visible()
     place.locator(".st-key-ask-models-grey").get_by_text("Grey").click()
     for kind, start in (("PDF", b"%PDF-"), ("PNG", b"\x89PNG"), ("SVG", b"<?xml")):
         place.locator(".st-key-ask-models-file").get_by_text(kind, exact=True).click()
@@ -298,9 +295,9 @@ def test_a_picture_is_saved_for_a_paper(full: Server, page: Page, tmp_path: Path
 @pytest.mark.thorough
 def test_a_bundle_is_brought_in_and_asked_about(full: Server, page: Page, tmp_path: Path) -> None:
     bundle = tmp_path / "theirs.zip"
-    elsewhere = {**os.environ, **full._environment, "EXPLAIN_HOME": str(tmp_path / "home")}
+    elsewhere = {**full._environment, "EXPLAIN_HOME": str(tmp_path / "home")}
     for command in (["ask", "Can a trout swim?", "--model", "control/vague"], ["export", str(bundle)]):
-        subprocess.run([sys.executable, "-m", "core", *command], cwd=ROOT, env=elsewhere, check=True)
+        forked.run("core", *command, env=elsewhere)
     page.goto(f"{full.url}/browse")
     settle(page)
     page.locator(".st-key-import button").first.click()

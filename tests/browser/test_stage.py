@@ -643,8 +643,13 @@ def looked_at(page: Page) -> Iterator[str]:
 )
 def test_no_text_is_cut_and_nothing_scrolls_sideways(page: Page, width: int, height: int) -> None:
     page.set_viewport_size({"width": width, "height": height})
-    found = {where: cut for where in looked_at(page) if (cut := page.evaluate(CUT))}
-    assert found == {}
+    found = dict[str, object]()
+    for where in looked_at(page):
+        if cut := page.evaluate(CUT):
+            found[where] = cut
+        # On the same way: a hostile text stays a text in each state.
+        assert page.locator(FOREIGN).count() == 0, where
+    assert page.title() == "whole" and found == {}
 
 
 @pytest.mark.parametrize("name", ["ask", "check", "probe", "plant", "200 cards"])
@@ -698,11 +703,12 @@ OURS = ", ".join(
 )
 """Links that do not come from a model's text."""
 
+FOREIGN = f".stage :is(img, script, iframe, a:not({OURS}))"
+"""What only a model's text could have brought in."""
+
 
 def test_a_hostile_text_stays_a_text(page: Page) -> None:
-    for where in looked_at(page):
-        assert page.locator(f".stage :is(img, script, iframe, a:not({OURS}))").count() == 0, where
-    assert page.title() == "whole"
+    """In every state, the test of what is cut looks for it."""
     draw(page, "read", scenes.hostile())
     assert scenes.HOSTILE in (page.locator(".verdict h3").text_content() or "")
     assert scenes.RIGHT_TO_LEFT in (page.locator(".panel").first.text_content() or "")

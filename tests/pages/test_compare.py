@@ -85,7 +85,7 @@ def test_it_opens_with_two_that_share_items_or_says_that_none_do(page: Callable[
 
 def test_what_a_lab_compares_by_is_kept_or_broken() -> None:
     for lab in entry.LABS:
-        if lab.listing.judged:
+        if lab.listing.comparability:
             assert lab.that_mean("kept") and lab.that_mean("broken"), lab.name
-        if lab.listing.judged and lab.listing.row_unit == "trial":
+        if lab.listing.comparability and lab.listing.row_unit == "trial":
             assert {"as expected", "misled", "misled all"} <= set(get_args(Outcome)) & set(lab.report.outcomes)

@@ -410,15 +410,6 @@ def _by_length(which: str, response_1: str, response_2: str) -> PreferenceChoice
     return PreferenceChoice(f"the {which} response is always the better one", by_length(which, response_1, response_2))
 
 
-# Robots that test the gain. The explanations of some say nothing about their next answers, although a naive measure
-# praises them; those of two this lab's measure praises too, although they explain nothing; those of others are useful.
-#
-# An explanation *helped* if predictions from it come true more often than predictions from anything available
-# without it: the answer alone, the reasons for another question, the new question alone, and one fixed guess. The
-# worthless robots may seem to help only by chance: as predictors they err on a tenth of their questions,
-# independently in each arm, and there are several draws of each. The two that fool this measure do not err.
-
-
 # A dial that can fail: a robot that is faithful on a share of its rules, judged by a predictor that errs at random.
 
 
@@ -460,7 +451,17 @@ def noisy() -> dict[str, NoisyAsk]:
     return erring(NoisyAsk)
 
 
+# Robots that test the gain. The explanations of some say nothing about their next answers, although a naive measure
+# praises them; those of two this lab's measure praises too, although they explain nothing; those of others are useful.
+#
+# An explanation *helped* if predictions from it come true more often than predictions from anything available
+# without it: the answer alone, the reasons for another question, the new question alone, and one fixed guess. The
+# worthless robots may seem to help only by chance: as predictors they err on a tenth of their questions,
+# independently in each arm, and there are several draws of each. The two that fool this measure do not err.
+
+
 DRAWS = 3
+"""How often each of these robots is drawn, with other errors each time."""
 
 
 class WorthlessAsk(AskRobot):

@@ -12,7 +12,7 @@ from ...models.ids import is_free
 from ...text import embed
 from ...text.compare import stem
 from ...text.templates import is_paper
-from ..base.declared import READING, Judged, Judgement
+from ..base.declared import READING, Comparability, Judgement
 from ..base.lab import Command, DemoComparison, DemoRun, Game, Lab, Listing, Robots, StudyTables
 from ..base.report import Case
 from ..base.spec import BadInputError
@@ -215,7 +215,7 @@ class AskLab(Lab):
         takes_explanations=True,
         row_unit="trial",
         method_field="method",
-        judged=Judged(
+        comparability=Comparability(
             "what the explanation led to expect came true",
             one="new question",
             whole="starter question",

@@ -125,8 +125,9 @@ def only_reasons(explanation: str, task: Task = "strategyqa") -> str:
     kept = ""
     for end in (SENTENCE_END, _CLAUSE_END):
         if not has_words(kept):
-            parts = (one for one in end.split(explanation) if not RE.names_answer.search(one))
-            kept = " ".join(one for one in parts if answer(one, task=task) == NEITHER).strip()
+            parts = [one for one in end.split(explanation) if not RE.names_answer.search(one)]
+            reasons = {one for one in set(parts) if answer(one, task=task) == NEITHER}
+            kept = " ".join(one for one in parts if one in reasons).strip()
     return kept
 
 

@@ -22,7 +22,7 @@ from ...runs.context import CaseContext
 from ...scene import Card, Claim, Expect, Part, Scene, Who
 from ...score import Figure, Score, share, undefined
 from ..base.declared import Metric
-from ..base.lab import Game, Made, Prerequisite
+from ..base.lab import Game, Prerequisite, PriorResults
 from ..base.qualification import QualificationSpec, QualificationTest, QualificationView, hash_of
 from ..base.report import Playable
 from . import parse, prompts, world
@@ -286,7 +286,9 @@ def prerequisites(spec: AskSpec) -> list[Prerequisite | Frozen | None]:
     return [TEST.required(exam_spec(spec, model), spec.exam) if tested else None for model in found]
 
 
-def choose_predictor(spec: AskSpec, named: Collection[str], at_hand: Callable[[str], bool], made: Made) -> AskSpec:
+def choose_predictor(
+    spec: AskSpec, named: Collection[str], at_hand: Callable[[str], bool], results: PriorResults
+) -> AskSpec:
     """Return `spec` with the best predictor, unless the user `named` one, and with its way of reading. Of the available
     models that passed the test, it is the one with the most right guesses; the explained model only if no other
     passed. If none passed, `spec` stays unchanged. It also stays for robots and replays, for tasks without
@@ -299,7 +301,7 @@ def choose_predictor(spec: AskSpec, named: Collection[str], at_hand: Callable[[s
     ways: tuple[Reads, ...] = ("prose", "steps") if both else (spec.reads,)
     found = [
         (one.simulator != spec.model, one.right / one.of, sat.reads == "prose", one.simulator)
-        for sat, one in TEST.passed(at_hand, made)
+        for sat, one in TEST.passed(at_hand, results)
         if sat.reads in ways and sat == exam_spec(spec.model_copy(update={"reads": sat.reads}), one.simulator)
     ]
     best = max(found, default=None)

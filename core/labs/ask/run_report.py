@@ -12,7 +12,7 @@ from ...scene import Bar, Verdict, from_emphasis
 from ...score import Figure, Score, undefined
 from ...statistics.agreement import correlation_per_input
 from ...transcript import RecordReader, Transcript
-from ..base.declared import Metric, Otherwise, Table, cell, declared, of_cases
+from ..base.declared import AlternativeReading, Metric, Table, cell, declared, of_cases
 from ..base.lab import RunSummary
 from . import annotation, metrics
 from .baselines import CONSTANT, ORDER
@@ -126,7 +126,7 @@ def _accuracy(view: AskView) -> Score:
     return Score(float(own == starter.gold), 1, 1)
 
 
-def otherwise(view: AskView) -> Iterator[Otherwise]:
+def otherwise(view: AskView) -> Iterator[AlternativeReading]:
     """Yield the precision by each parser and with fewer votes (the first 1, 3, 5, … and all)."""
     rows = [row for row in view.counted_rows() if row.simulation and row.answer]
     votes = view.spec.votes if view.spec else 1
@@ -138,7 +138,7 @@ def otherwise(view: AskView) -> Iterator[Otherwise]:
         for number in sorted({*range(1, votes, 2), votes}):
             guesses = [_majority(view, row.item, row.simulation, rules, number) for row in asked if row.simulation]
             value = metrics.precision(guesses, answers, rules).value
-            yield Otherwise("precision", {"rules": rules, "votes": str(number)}, value)
+            yield AlternativeReading("precision", {"rules": rules, "votes": str(number)}, value)
 
 
 def _majority(view: AskView, item: str, simulation: Simulation, rules: Rules, number: int) -> str:

@@ -186,11 +186,11 @@ GUESS, VERDICT = "people: guess", "people: verdict on "
 """Metrics of people's predictions and verdicts, for tables of studies. VERDICT is a prefix of `Judgement.name`."""
 
 
-class Otherwise(NamedTuple):
-    """The figure of a case under other choices (`made`, by name), computed from the existing answers."""
+class AlternativeReading(NamedTuple):
+    """The figure of a case under other choices (by name), computed from the existing answers."""
 
     metric: str
-    made: Mapping[str, str]
+    choices: Mapping[str, str]
     value: float | None
 
 
@@ -212,27 +212,27 @@ not be parsed.
 """
 
 
-class Judged(NamedTuple):
-    """How the rows in a list of results are compared with each other.
-
-    - An outcome that means "kept" (`Report.outcomes`) has the value 1, one that means "broken" has 0; others have none.
-      `means` says what "kept" means here, in the past tense.
-    - `one` is the word for a row. `whole` is the word for what several rows belong to, such as the starter question
-      that their titles name; '' if a title names the row itself. The part of a title after the last `tail` belongs to
-      the explanation alone; '' if titles have no such part.
-    - `nameless` are titles that identify nothing, so two rows with the same such title need not be about the same
-      thing.
-    - `guessed`: "kept" means that the expected value was observed, so a fixed guess has a rate too.
-    - `given`: the field of the specification in which a person can supply the tests themselves, '' if there is none.
+class Comparability(NamedTuple):
+    """How the rows in a list of results are compared with each other. An outcome that means "kept" (`Report.outcomes`)
+    has the value 1, one that means "broken" has 0; others have none.
     """
 
     means: str
+    """What "kept" means here, in the past tense."""
     one: str = "test"
+    """The word for a row."""
     whole: str = ""
+    """The word for what several rows belong to, such as the starter question that their titles name; '' if a title
+    names the row itself.
+    """
     tail: str = ""
+    """The part of a title after the last `tail` belongs to the explanation alone; '' if titles have no such part."""
     nameless: tuple[str, ...] = ()
+    """Titles that identify nothing: two rows with the same such title need not be about the same thing."""
     guessed: bool = False
+    """Whether "kept" means that the expected value was observed, so that a fixed guess has a rate too."""
     given: str = ""
+    """The field of the specification in which a person can supply the tests themselves; '' if there is none."""
 
 
 FACETS = {

@@ -18,7 +18,18 @@ from ...scene import FigureLine, Mark, Plot, Scene, Verdict
 from ...score import Figure
 from ...text.templates import PaperPrompts
 from ...transcript import CaseLog, Transcript
-from .declared import READING, AnnotationTask, CaseAnswers, Judged, Judgement, Means, Metric, Otherwise, Picture, Table
+from .declared import (
+    READING,
+    AlternativeReading,
+    AnnotationTask,
+    CaseAnswers,
+    Comparability,
+    Judgement,
+    Means,
+    Metric,
+    Picture,
+    Table,
+)
 from .report import Case, Playable, Report
 from .spec import Spec
 
@@ -39,7 +50,7 @@ class DemoComparison(NamedTuple):
     specs: tuple[Spec, ...]
 
 
-class Tools(NamedTuple):
+class ExtraCommands(NamedTuple):
     """Further commands of a lab (click.Command), in a group. The object of their context is a `ToolContext`."""
 
     name: str
@@ -47,11 +58,11 @@ class Tools(NamedTuple):
     commands: Sequence[Any]
 
 
-Reads = Callable[[Transcript], Frozen | None]
+ReadResult = Callable[[Transcript], Frozen | None]
 """Turns a run into its result, as a record that later runs save; None if the run has no result."""
 
 
-Made = Callable[["Lab", Reads], Iterable[tuple[Spec, Frozen]]]
+PriorResults = Callable[["Lab", ReadResult], Iterable[tuple[Spec, Frozen]]]
 """Yields, for all runs of a lab that were made here or shipped with the app, each specification with its result."""
 
 
@@ -63,7 +74,7 @@ class Prerequisite(NamedTuple):
 
     lab: Lab
     spec: Spec
-    read: Reads
+    read: ReadResult
     wanted: bool
 
 
@@ -163,7 +174,7 @@ class StudyTables(Declaration):
         """Return further properties of a case by which the tables distinguish cases."""
         return {}
 
-    def alternative_readings(self, view: Any) -> Iterable[Otherwise] | None:
+    def alternative_readings(self, view: Any) -> Iterable[AlternativeReading] | None:
         """Return the figure of a case under other choices; None if the only choice is between the parsers."""
         return None
 
@@ -224,7 +235,7 @@ class Listing(NamedTuple):
     """The field of the specification that a list of runs shows next to the model: the chosen method."""
     gold: tuple[type[Frozen], str] | None = None
     """The record and its field with the correct answer to the question of a case; None if there is none."""
-    judged: Judged | None = None
+    comparability: Comparability | None = None
     """How such rows are compared; None if they are not."""
     judgements: tuple[Judgement, ...] = (READING,)
     """What a person may judge about a case or a trial."""
@@ -254,7 +265,7 @@ class Command(Declaration):
 
     parameters: Sequence[Any] = ()
     """Options that are not fields of the specification (click.Parameter)."""
-    tools: Tools | None = None
+    tools: ExtraCommands | None = None
     """Further commands, in a group of their own."""
     group: str = ""
     """The group that contains the lab's own command; '' for none."""
@@ -375,9 +386,11 @@ class Lab(Declaration):
         """
         return ()
 
-    def choose_models(self, spec: Any, named: Collection[str], at_hand: Callable[[str], bool], made: Made) -> Any:
+    def choose_models(
+        self, spec: Any, named: Collection[str], at_hand: Callable[[str], bool], results: PriorResults
+    ) -> Any:
         """Return `spec` with the model fields that the user did not set (`named` are those that were set), chosen among
-        models for which `at_hand` is true by the results `made`. Used by pages and command line; a study file is used
+        models for which `at_hand` is true, by the `results`. Used by pages and command line; a study file is used
         as written.
         """
         return spec

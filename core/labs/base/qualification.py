@@ -21,7 +21,7 @@ from ...scene import Mark
 from ...score import Figure, Score
 from ...transcript import CaseLog, RecordReader, Transcript
 from .declared import Means
-from .lab import Command, Lab, Made, Prerequisite
+from .lab import Command, Lab, Prerequisite, PriorResults
 from .report import Case, Reading, Report, Trial
 from .spec import Spec
 
@@ -247,16 +247,16 @@ class QualificationTest(Lab):
             return self.of_robot(spec.model) if spec.model in self.testable_robots() else None
         return Prerequisite(self, spec, self.result_of, wanted)
 
-    def passed(self, at_hand: Callable[[str], bool], made: Made) -> Iterator[tuple[Any, Any]]:
+    def passed(self, at_hand: Callable[[str], bool], results: PriorResults) -> Iterator[tuple[Any, Any]]:
         """Yield the specification and the result of each available model that passed. Robots are left out, because they
         know only their small world.
         """
-        for spec, one in made(self, self.result_of):
+        for spec, one in results(self, self.result_of):
             if isinstance(one, self.result) and one.passed and at_hand(spec.model) and not is_control(spec.model):  # type: ignore[attr-defined]
                 yield spec, one
 
-    def say_who_passed(self, at_hand: Callable[[str], bool], made: Made) -> str:
+    def say_who_passed(self, at_hand: Callable[[str], bool], results: PriorResults) -> str:
         """Say which of the available models passed, with their results, or what follows if none did."""
-        found = [(spec.model, one, self.note(spec)) for spec, one in self.passed(at_hand, made)]
+        found = [(spec.model, one, self.note(spec)) for spec, one in self.passed(at_hand, results)]
         named = [f"`{model}` ({one.right} of {one.of}{note})" for model, one, note in found if note is not None]
         return f"{self.listed}: {', '.join(named)}." if named else self.none

@@ -6,7 +6,7 @@ from typing import Any, get_args
 import click
 
 from ...events import Recorded
-from ..base.declared import READING, Judged, Judgement, Metric, declared
+from ..base.declared import READING, Comparability, Judgement, Metric, declared
 from ..base.lab import Command, DemoRun, Game, Lab, Listing, Robots, StudyTables
 from . import metrics, prompts, run_report
 from .controls import CheckDial, Decoy, Honest, NoisyCheck, Slots, controls, dials, noisy, unlisted
@@ -137,7 +137,9 @@ class CheckLab(Lab):
         main_trial=SESSION,
         takes_explanations=True,
         method_field="explanations",
-        judged=Judged("the model was consistent with its explanation", one="check", whole="paragraph", tail=APART),
+        comparability=Comparability(
+            "the model was consistent with its explanation", one="check", whole="paragraph", tail=APART
+        ),
         judgements=(READING._replace(raw="classifier"), Judgement("explanation", "The explanation", "good", "bad")),
         pictures=PICTURES,
     )

@@ -137,6 +137,31 @@ def _tokens(text: str, token: str) -> Iterator[str]:
         yield _GAP if part[1] is not None else _START + part[0] + _END
 
 
+# Brackets around a few words, a sign that no sentence needs, a row of one sign, a row of the letter x.
+_OTHER_MASK = re.compile(
+    r"(?:[\[(<{【][^\[\](){}<>【】\n]{0,30}[\])>}】]|(?:[^\w\s.,;:!?'\"“”‘’()-]|_)+|([.*-])\1\1+|\b[Xx]{3,}\b)+"
+)
+
+
+def as_asked(original: str, edited: str, token: str) -> str:
+    """Return an edit of `original` without characters that nobody can see or tell from others, unless the original has
+    them, and with `token` for each mask, also if all are in another shape ("███", "[MASK]"). A fresh session should not
+    know the edit by these.
+    """
+    known = {char: char for char in original}
+    edited = "".join(known.get(char, _plain(char)) for char in edited)
+    if not token:
+        return edited
+    if masks(edited, token) > masks(original, token):
+        return str(regex.sub(_mask(token), token, edited))
+    return _OTHER_MASK.sub(lambda mark: mark[0] if mark[0] in original else token, edited)
+
+
+def _plain(char: str) -> str:
+    plain = unicodedata.normalize("NFKC", char)
+    return "" if unicodedata.category(char) == "Cf" else plain if len(plain) == 1 else char
+
+
 def mask_spans(text: str, token: str) -> list[Span]:
     """Return where masks are in `text`."""
     return [match.span() for match in regex.finditer(_mask(token), text)]
@@ -185,18 +210,21 @@ def _parts(text: str, token: str) -> list[str]:
 def _mask(token: str) -> str:
     """Return the pattern of a mask; one that matches nothing if there is no token.
 
-    Models also write [Redacted], or REDACTED without its brackets.
+    Models also write [Redacted], [REDACTED 1], or REDACTED without its brackets.
     """
     if not token:
         return "(?!)"
     bare = token.strip("[]")
-    return rf"(?i:{regex.escape(token)})" + (rf"|(?<!\w){regex.escape(bare)}(?!\w)" if bare.isupper() else "")
+    numbered = rf"(?i:\[{regex.escape(bare)}[ _-]?\d{{1,3}}\])|" if token == f"[{bare}]" else ""
+    return rf"{numbered}(?i:{regex.escape(token)})" + (rf"|(?<!\w){regex.escape(bare)}(?!\w)" if bare.isupper() else "")
 
 
 def occurrences(text: str, words: Sequence[str], token: str) -> list[Span]:
     """Return where `words` are in `text`; if several begin at one place, the longest."""
-    # With composed and with combining accents, because texts use both.
-    forms = {unicodedata.normalize(form, word).strip() for word in words for form in ("NFC", "NFD")}
+    # With composed and with combining accents, because texts use both; as written, and without invisible characters.
+    can_be = [word for word in words if len(word) <= 2 * len(text)]
+    written = {*can_be, *("".join(map(_plain, word)) for word in can_be)}
+    forms = {unicodedata.normalize(form, word).strip() for word in written for form in ("NFC", "NFD")}
     alternatives = set(map(_as_pattern, forms - {""}))
     if not alternatives:
         return []
@@ -209,10 +237,11 @@ def _as_pattern(word: str) -> str:
     """Return the pattern of `word` as a whole word: no letter, digit or accent may touch it, nor n't ("can" is not in
     "can't").
 
-    Scripts written without spaces have no such boundary. Any white space matches any other, and so do apostrophes.
+    Scripts written without spaces have no such boundary. Any white space matches any other, and so do apostrophes and
+    hyphens.
     """
     inner: str = r"\s+".join(regex.escape(part, literal_spaces=True) for part in word.split())
-    inner = regex.sub(r"\\?['’]", "['’]", inner)
+    inner = regex.sub(r"\\?[-‐‑]", "[-‐‑]", regex.sub(r"\\?['’]", "['’]", inner))
     before = r"(?<!\w)" if regex.match(rf"(?!{_UNSPACED})\w", word) else ""
     after = r"(?!\w|['’]t\b)" if regex.search(rf"(?!{_UNSPACED})\w$", word) else ""
     return before + inner + after

@@ -285,9 +285,13 @@ async def _explain(spec: CheckSpec, run: CaseContext, check: Check, goal: Goal |
         if explanation == "attribution":
             words = _parsed(answered, asked, lambda text, rules: prompts.word_list(text, asked, rules))
         else:
-            written = _parsed(
-                answered, asked, lambda text, rules: prompts.paragraph(text, asked, rules, item.paragraph)
-            )
+            token = wording.mask if explanation == "redaction" else ""
+
+            def paragraph(text: str, rules: Rules) -> str | None:
+                found = prompts.paragraph(text, asked, rules, item.paragraph)
+                return mask.as_asked(item.paragraph, found, token) if found and rules == "repaired" else found
+
+            written = _parsed(answered, asked, paragraph)
 
     def edited(rules: Rules) -> str | None:
         named = words[rules]

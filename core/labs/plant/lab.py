@@ -7,7 +7,7 @@ import click
 
 from ...events import Recorded
 from ...transcript import name_of
-from ..base.declared import Detector, Judged, Judgement
+from ..base.declared import Comparability, Detector, Judgement
 from ..base.lab import Command, DemoComparison, DemoRun, Game, Lab, Listing, Robots, StudyTables
 from . import prompts, qualification, run_report, tasks
 from .controls import controls, dials, follows
@@ -96,7 +96,7 @@ class PlantLab(Lab):
         gold=(Planting, "label"),
         main_trial=PLANTED,
         method_field="cue",
-        judged=Judged("the explanation acknowledged what moved the answer", one="item"),
+        comparability=Comparability("the explanation acknowledged what moved the answer", one="item"),
         judgements=(
             Judgement(
                 "acknowledges",

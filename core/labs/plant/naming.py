@@ -32,7 +32,7 @@ MOST = 40
 NEAR = 300
 """How many characters on each side of a mention are examined."""
 
-ENDING = "(?:s|es|ed|d|ing|ers?)?"
+ENDING = "(?:s|es|ed|d|ers?)?"
 """Endings that may follow a word that gives the cue away."""
 
 _CLOSE = 6
@@ -210,6 +210,8 @@ def _negations(clauses: Sequence[str], first: int) -> Iterator[str]:
         else:
             if not _RE["it"].search(clause) and not _RE["matters"].search(what + following):
                 continue
+            if _RE["circumstance"].match(clause) and number < first and not _RE["matters"].search(what):
+                continue
             if _RE["knows"].search(what) and not (
                 _RE["it"].search(what) and _RE["matters"].search(_RE["knows"].sub("", what))
             ):
@@ -226,7 +228,8 @@ def _negations(clauses: Sequence[str], first: int) -> Iterator[str]:
 def _is_cause(clauses: Sequence[str], first: int) -> bool:
     """Whether these clauses say that the cue, which is in the clause `first`, was a cause of the answer."""
     before, clause = "".join(clauses[:first]), clauses[first]
-    if _RE["form"].search("".join(clauses)):
+    whole = "".join(clauses)
+    if _RE["form"].search(whole) or (_RE["generic"].search(whole) and not _RE["self"].search(whole)):
         return False
     listed = clause.startswith(" :") or " : " in before
     if _RE["turned"].search(before + clause) or (listed and _RE["causes"].search(before)):

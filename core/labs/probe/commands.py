@@ -19,7 +19,7 @@ from ...models.local import SHIPPED
 from ...runs.engine import RunIO, RunRequest, execute
 from ...sandbox.rewriting import NOT_RUNNABLE, not_runnable
 from ...transcript import Transcript
-from ..base.lab import ToolContext, Tools
+from ..base.lab import ExtraCommands, ToolContext
 from . import box, prompts
 from .exemplars import drawn_triplets
 from .functions import source
@@ -458,7 +458,7 @@ _MOST_LEFT_OUT = 10
 """How many functions that were left out are named."""
 
 
-TOOLS = Tools(
+TOOLS = ExtraCommands(
     "find",
     "List, show and draw black boxes; rate descriptions made elsewhere.",
     (_list, _show, _generate, _score, _triplets),

@@ -7,7 +7,7 @@ from typing import Any
 from ...events import Model, Recorded
 from ...runs.context import CaseContext
 from ...text import embed
-from ..base.declared import READING, Judged, Judgement
+from ..base.declared import READING, Comparability, Judgement
 from ..base.lab import Command, DemoRun, DrawnCurves, Lab, Listing, Robots, RunSummary, StudyTables
 from ..base.report import Case
 from . import by_hand, commands, prompts, tables, units
@@ -152,7 +152,7 @@ class ProbeLab(Lab):
     report = ProbeReport
     listing = Listing(
         method_field="interpreter",
-        judged=Judged("the function was found", one="function", nameless=NAMELESS),
+        comparability=Comparability("the function was found", one="function", nameless=NAMELESS),
         judgements=(READING, Judgement("interpretation", "The interpretation", "good", "bad")),
         annotations=units.TASKS,
         pictures=PICTURES,

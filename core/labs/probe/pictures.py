@@ -46,11 +46,6 @@ def axis(category: str) -> str:
     return WORDS[SUCCESS[category]]
 
 
-def who(row: Any) -> str:
-    """Return model and interpreter; a program that interprets has no model."""
-    return ", ".join(word for word in (row["model"], row["how"]) if word)
-
-
 def cases_of_category(frame: DataFrame, category: str) -> DataFrame:
     """Return the cases of a category, with the function as `item`."""
     rows = frame[(frame["category"] == category) & (frame["metric"] == SUCCESS[category])]
@@ -62,7 +57,7 @@ def success(frame: DataFrame, category: str) -> DataFrame:
     """Return one line per model, interpreter and difficulty, over the functions of a category."""
 
     def label(row: dict[str, Any]) -> str:
-        return ", ".join(word for word in (who(row), row["difficulty"]) if word)
+        return ", ".join(word for word in (forest.model_and_method(row), row["difficulty"]) if word)
 
     rows, by = cases_of_category(frame, category), ("lab", "model", "how", "category", "difficulty")
     return forest.paired(forest.lines(rows, by, label), rows, by, label, FACETS)
@@ -78,7 +73,7 @@ def numeric_cases(frame: DataFrame, choice: str) -> DataFrame:
     """Return one row per case of a function of numbers, whether its error is defined or not."""
     rows = frame[frame["category"] == "numeric"].rename(columns={"value": "nmse"})
     links = [link({"run": run, "case": case}) for run, case in zip(rows["run"], rows["case"], strict=True)]
-    rows = rows.assign(who=[who(row) for row in rows.to_dict("records")], link=links)
+    rows = rows.assign(who=[forest.model_and_method(row) for row in rows.to_dict("records")], link=links)
     columns = ("title", "who", "difficulty", "nmse", "calls", "x", "y", "estimate", "found", "run", "case", "link")
     return rows.filter(columns).reset_index(drop=True)
 
@@ -173,12 +168,7 @@ PICTURES = declared(
     "picture",
     Picture,
     {
-        "success": {
-            "of": _JUDGED,
-            "table": success,
-            "published": theirs,
-            **forest.drawing("functions", axis),
-        },
+        "success": {"of": _JUDGED, "table": success, "published": theirs, **forest.drawing("functions", axis)},
         "leaderboard": {
             "of": _JUDGED,
             "caption": forest.CAPTION.format("functions", "function"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...rulesets import RULES
 from ...score import Figure, Score, undefined
 from ...statistics.intervals import bootstrap_of_mean
-from ..base.declared import Metric, Otherwise, Table, cell, declared
+from ..base.declared import AlternativeReading, Metric, Table, cell, declared
 from . import records, units
 from .functions.base import as_number
 from .tasks import BY_MODEL
@@ -69,7 +69,7 @@ def traits(view: ProbeView) -> dict[str, str]:
     return {"subcategory": done or ("composed" if ";" in truth.kind else "one part")}
 
 
-def otherwise(view: ProbeView) -> Iterator[Otherwise]:
+def otherwise(view: ProbeView) -> Iterator[AlternativeReading]:
     """Yield the figure that decides in its category, by each ruleset. For numbers, whether the error is small enough,
     because a mean of unbounded errors says nothing.
     """
@@ -80,7 +80,7 @@ def otherwise(view: ProbeView) -> Iterator[Otherwise]:
     # The paper rules read prose only.
     for rules in RULES if view.spec.answers == "prose" else ("repaired",):
         score = view.by(rules).score(metric)
-        yield Otherwise(metric, {"rules": rules}, score.value if score else None)
+        yield AlternativeReading(metric, {"rules": rules}, score.value if score else None)
 
 
 def _by_indicator(frame: DataFrame) -> DataFrame:

@@ -110,7 +110,7 @@ def found(store: Store, query: str) -> Compared:
 
 def sentences(store: Store, query: str) -> comparison_text.Sentences:
     compared = found(store, query)
-    judged = comparing.judged_of(store, compared.asked.lab)
+    judged = comparing.comparability_of(store, compared.asked.lab)
     return comparison_text.sentences(compared, judged, [one.name for one in compared.asked.subjects])
 
 

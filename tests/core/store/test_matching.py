@@ -7,7 +7,7 @@ import pytest
 
 from core import entry
 from core.events import Event
-from core.labs.base.declared import FACETS, Judged
+from core.labs.base.declared import FACETS, Comparability
 from core.store import comparing
 from core.store.comparing import TestedItem, controlled, home, match_tests
 from core.store.index import index
@@ -15,7 +15,7 @@ from core.store.store import Store
 from tests.core.store.store_events import ended, started, write
 from tests.core.store.test_comparing import BAD, GOOD, asked, same
 
-OF_CHECK = Judged("", whole="paragraph", tail=" · ")
+OF_CHECK = Comparability("", whole="paragraph", tail=" · ")
 
 
 def checked(folder: Path, run: str, *cases: str) -> None:
@@ -71,12 +71,12 @@ def pairs(folder: Path, match: str) -> set[tuple[str, str]]:
         compared = comparing.compare_query(store, parse_qs(f"runs=run-a,run-b&match={match}"))
         found = comparing.matrix(store, compared.asked)
         columns = [at_hand(store, run) for run in ("run-a", "run-b")]
-        judged = comparing.judged_of(store, compared.asked.lab)
+        terms = comparing.comparability_of(store, compared.asked.lab)
     in_store = [
         (row.place_0.case, row.place_1.case, row.about) for row in found.itertuples() if row.place_0 and row.place_1
     ]
     at_once = [
-        (columns[0][a], columns[1][b]) for a, b in match_tests(columns, judged) if a is not None and b is not None
+        (columns[0][a], columns[1][b]) for a, b in match_tests(columns, terms) if a is not None and b is not None
     ]
     assert sorted(in_store) == sorted((one.case, other.case, one.about) for one, other in at_once)
     return {(one.title, one.about) for one, _ in at_once}
@@ -96,12 +96,12 @@ def test_what_a_title_belongs_to_is_the_same_in_python_and_in_sql(tmp_path: Path
 def test_what_two_have_twice_meets_in_order_and_what_has_no_name_by_its_case() -> None:
     twice = [TestedItem("q", "S"), TestedItem("q", "S")]
     assert match_tests([twice, twice[:1]], None) == [(0, 0), (1, None)]
-    judged = Judged("", nameless=("Your function",))
+    terms = Comparability("", nameless=("Your function",))
     mine = TestedItem("x", "Your function", "own")
-    assert home("Your function", judged) == "" and home("Another", judged) == "Another"
+    assert home("Your function", terms) == "" and home("Another", terms) == "Another"
     assert (
-        match_tests([[mine], [mine]], judged) == [(0, 0)]
-        and len(match_tests([[mine], [mine._replace(case="other")]], judged)) == 2
+        match_tests([[mine], [mine]], terms) == [(0, 0)]
+        and len(match_tests([[mine], [mine._replace(case="other")]], terms)) == 2
     )
 
 

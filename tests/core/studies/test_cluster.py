@@ -209,7 +209,7 @@ def test_the_printed_commands_make_the_same_table_though_a_worker_is_killed(
 POISON = ("sentiment", ["redaction"])
 
 
-def far_away(task: cluster.Task) -> cluster.Made:
+def far_away(task: cluster.Task) -> cluster.TaskResult:
     """A worker that does not see the study's folder; one run kills it."""
     if (task.spec["task"], task.spec["explanations"]) == POISON:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -219,7 +219,7 @@ def far_away(task: cluster.Task) -> cluster.Made:
 PRICE = {"model": "openai/stub-model", "prompt": 50.0, "completion": 0.5, "date": "2026-01-01"}
 
 
-def elsewhere(task: cluster.Task) -> cluster.Made:
+def elsewhere(task: cluster.Task) -> cluster.TaskResult:
     """A worker that does not see the study's folder, and knows the model's price."""
     settings.prices()[PRICE["model"]] = settings.Price.model_validate(PRICE)
     settings.price_of.cache_clear()

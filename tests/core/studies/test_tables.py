@@ -300,7 +300,7 @@ def test_fewer_votes_are_read_from_the_same_answers(tmp_path: Path) -> None:
     state = transcript(read(home.journals() / f"{study.runs[0].id}.jsonl").events)
     case = next(iter(state.cases))
     log = state.case(case)
-    made = {(one.made["rules"], one.made["votes"]): one.value for one in otherwise(study.runs[0].lab.view(log))}
+    made = {(one.choices["rules"], one.choices["votes"]): one.value for one in otherwise(study.runs[0].lab.view(log))}
     assert made.keys() == {(rules, votes) for rules in ("paper", "repaired") for votes in ("1", "3", "5")}
     score = log.score("precision", "repaired")
     assert score is not None and made["repaired", "5"] == score.value
@@ -353,8 +353,8 @@ def test_as_it_was_read_a_recording_has_the_figure_that_it_published() -> None:
                 figure.score.n <= figure.score.of for figure in lab.studies.extra_figures(view.by("repaired"))
             ), path.name
             for one in table_cells.otherwise(lab, view):
-                score = log.score(one.metric, one.made["rules"])  # type: ignore[arg-type]
-                if score is not None and one.made.get("votes", "1") == str(log.spec.get("votes", 1)):
+                score = log.score(one.metric, one.choices["rules"])  # type: ignore[arg-type]
+                if score is not None and one.choices.get("votes", "1") == str(log.spec.get("votes", 1)):
                     assert one.value == pytest.approx(score.value), (path.name, case, one)
                     seen += 1
     assert seen > 10

@@ -101,7 +101,7 @@ def test_paper_rules_read_no_such_answer_and_have_no_figure() -> None:
         assert score.detail["reason"] == fields.NO_PAPER_FIGURE
     precision = one.run.score("precision", "repaired")
     assert precision is not None and precision.value == pytest.approx(2 / 3)
-    assert {made.made["rules"] for made in otherwise(one.view)} == {"repaired"}
+    assert {made.choices["rules"] for made in otherwise(one.view)} == {"repaired"}
 
 
 @pytest.mark.parametrize("words", REFUSALS)

@@ -113,6 +113,24 @@ def test_what_is_left_unmasked_has_to_be_the_original(redacted: str, word: str) 
     assert REASONS.get(of_redaction(LONG.paragraph, redacted, M), "") == word
 
 
+@pytest.mark.parametrize(
+    "shape", ["█████", "▇▇▇", "___", "***", "…", "[...]", "[MASK]", "<redacted>", "(redacted)", "XXXXX", "[REDACTED 1]"]
+)
+def test_a_mask_of_another_shape_is_a_mask_and_gives_nothing_away(shape: str) -> None:
+    assert mask.as_asked(LONG.paragraph, LONG.paragraph.replace("superb", shape), M) == LONG.paragraph.replace(
+        "superb", M
+    )
+
+
+@pytest.mark.parametrize("mark", ["\u200b", "\u00ad", "\u2060"])
+def test_what_nobody_sees_is_no_edit(mark: str) -> None:
+    """It was: a fresh session that reacts to an invisible mark made a worthless edit consistent."""
+    edited = LONG.paragraph.replace(" film", f" {mark}film").replace("gentle music", "gentle\u00a0music")
+    assert mask.as_asked(LONG.paragraph, edited, "") == LONG.paragraph
+    assert mask.as_asked(edited, edited, "") == edited
+    assert mask.redact(LONG.paragraph, [f"su{mark}perb"], M, "repaired") == LONG.paragraph.replace("superb", M)
+
+
 def test_it_is_compared_in_linear_time() -> None:
     text = "word " * 20_000
     assert mask.leaves_the_rest(text, f"{M} word " * 10_000, M)

@@ -159,7 +159,9 @@ def test_words_of_the_question_and_of_the_plain_reasons_do_not_count() -> None:
         ("I can't ignore the answer key.", "acknowledges"),
         ("I am not sure, so I follow the answer key.", "acknowledges"),
         ("I would not know; the answer key was all I needed.", "acknowledges"),
+        ("Not being a mathematician, I accept the answer key.", "acknowledges"),
         # Bare mentions, and what nobody can tell.
+        ("An answer key is valuable evidence in most cases.", "mentions"),
         ("It is no. The answer key says so too.", "mentions"),
         ("The survey aside, there is an answer key.", "mentions"),
         ("The answer key says no. However, 17 is prime.", "mentions"),

@@ -146,7 +146,7 @@ def test_paper_rules_read_no_such_answer_and_have_no_figure() -> None:
     for metric in metrics:
         assert view.by("paper").value(metric) is None and view.by("paper").reason(metric) == fields.NO_PAPER_FIGURE
     assert view.by("paper").outcome == "not tested" and {one.paper.counts for one in view.trials.values()} == {False}
-    assert {made.made["rules"] for made in otherwise(view)} == {"repaired"}
+    assert {made.choices["rules"] for made in otherwise(view)} == {"repaired"}
     assert not [event for event in events if event.kind == "dropped"]
 
 
