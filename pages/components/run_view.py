@@ -217,7 +217,10 @@ def watched(shown: Shown, cases: CaseList | None = None, case_first: bool = Fals
     is folded below it.
     """
     with PACE.drawing(session.tab()):
-        # A list is above its cases. A single case is above what comes and goes, so that it does not move.
+        # A list is above its cases. A single case is above what comes and goes, so that it does not move; why it has no
+        # result is said first.
+        if not shown.are_several and not shown.active:
+            stopped(shown.state)
         if shown.are_several and not case_first:
             draw_around(shown)
         draw(shown, cases)
@@ -253,11 +256,11 @@ def load_run(run_id: str, whole: bool = True) -> tuple[Transcript, bool]:
 
 
 def draw_around(shown: Shown) -> None:
-    """Draw what is beside the case: why the run stopped, what was excluded, and the list of cases if there are
-    several.
+    """Draw what is beside the case: what was excluded and, if there are several cases, their list and why the run
+    stopped.
     """
     state = shown.state
-    if not shown.active:
+    if shown.are_several and not shown.active:
         stopped(state)
     if not state.cases:
         if shown.active:
