@@ -27,8 +27,12 @@ from pages.results import address, example, facets, gallery, groups_list, judge,
 
 
 def draw(looked: Selection) -> None:
-    """Draw the export of the filtered results, the sentences for a paper, the import, judges and the link to Query."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="take"):
+    """Draw the export of the filtered results, the sentences for a paper, the import, judges and the links to other
+    pages.
+    """
+    with st.container(gap=None, key="take"):
+        for page, label, icon in WAYS:
+            st.page_link(page, label=label, icon=f":material/{icon}:", query_params=looked.filter.query())
         shown = st.popover("Export", icon=":material/download:", type="tertiary", key="export", on_change="rerun")
         with shown:
             if shown.open:
@@ -95,15 +99,30 @@ LOOK = 5.0
 """Seconds between two checks for new results."""
 
 
-def head(wanted: Filter) -> None:
-    """Draw the choice of list."""
+WAYS = ((addresses.COMPARE, "Compare", "balance"), (addresses.AUDIT, "Blind audit", "fact_check"))
+"""Pages about the filtered rows, with their names and icons."""
+
+
+NARROW = """<style>
+@media (max-width: 640px) {
+.st-key-head > :nth-child(2) {order: 1}
+.st-key-head, .st-key-pager {gap: 0.4rem !important}
+.st-key-head [data-testid="stButtonGroup"] button {padding-inline: 0.6rem}
+}
+</style>"""
+"""On a phone the tools are beside the heading, above the choice of list."""
+
+
+def head(looked: Selection) -> DeltaGenerator:
+    """Draw the choice of list, and what can be done with it. Returns the line's rest."""
+    st.html(NARROW)
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
         st.title("Browse", anchor=False, width="content")
         show, now = lambda one: address.open_list(show=one), address.shown_list()
         address.bound_one_of("Show", address.LISTS, "show", now, show, is_named=False)
-        ways = ((addresses.COMPARE, "Compare", "balance"), (addresses.AUDIT, "Blind audit", "fact_check"))
-        for page, label, icon in ways:
-            st.page_link(page, label=label, icon=f":material/{icon}:", query_params=wanted.query())
+        with st.popover("Tools", icon=":material/handyman:", type="tertiary", key="tools"):
+            draw(looked)
+        return st.container(width="content")
 
 
 def _order() -> None:
@@ -112,16 +131,13 @@ def _order() -> None:
     if address.shown_list() != "cases":
         titles = {name: titles[name] for name in ("newest", "oldest")}
     now = address.sort() if address.sort() in titles else next(iter(titles))
-    choose_named("Order", titles, width=210, **address.bound("sort", now, lambda one: address.open_list(sort_by=one)))
+    choose_named("Order", titles, width=160, **address.bound("sort", now, lambda one: address.open_list(sort_by=one)))
 
 
-def pager(found: Listed, what: str) -> DeltaGenerator:
-    """Say which part of the list is shown, and draw its order and buttons to the next and previous part. Returns the
-    line's rest.
-    """
+def pager(found: Listed, what: str) -> None:
+    """Say which part of the list is shown, and draw its order and buttons to the next and previous part."""
     last = found.first + len(found.rows) - 1
-    line = st.container(horizontal=True, vertical_alignment="center", key="pager")
-    with line:
+    with st.container(horizontal=True, vertical_alignment="center", key="pager"):
         if found.lost:
             st.caption("The row at which this page started was deleted; this is the first page.")
         st.markdown(f"**{found.first:,}–{last:,}** of {found.total:,} {what}" if found.total else f"No {what}.")
@@ -136,7 +152,6 @@ def pager(found: Listed, what: str) -> DeltaGenerator:
             button(back, "chevron_left", "back-page", lambda: address.open_list(page={"before": ends[0]}), **turn)
             turn["disabled"] = found.is_last
             button(on, "chevron_right", "on-page", lambda: address.open_list(page={"after": ends[-1]}), **turn)
-    return line
 
 
 def _named(kinds: dict[str, int]) -> str:
@@ -181,7 +196,7 @@ def nothing_yet(looked: Selection, now: example.State) -> None:
 def _results(looked: Selection, now: example.State, seen: int) -> None:
     """Draw the filtered results in the form that the address names. `seen`: the changes of the index that they show."""
     wanted = looked.filter
-    head(wanted)
+    line = head(looked)
     example.draw(looked, now)
     if looked.viewer is not None and not wanted.recordings:
         st.caption("Your runs and shared runs.")
@@ -197,7 +212,6 @@ def _results(looked: Selection, now: example.State, seen: int) -> None:
     if address.shown_list() == "groups":
         groups_list.draw(looked)
         return
-    draw(looked)
     if address.shown_list() == "cases" and address.sort() == "meaning":
         meaning.like(looked)
     kinds = looked.kinds()
@@ -207,7 +221,7 @@ def _results(looked: Selection, now: example.State, seen: int) -> None:
         found = looked.runs(address.sort() == "oldest", address.anchor("after"), address.anchor("before"))
     else:
         found = lists.read_cases(looked)
-    line = pager(found, what)
+    pager(found, what)
     news(looked, sum(kinds.values()), seen)
     if found.total:
         if are_runs:

@@ -74,6 +74,9 @@ def words(facet: str, value: str) -> str:
         return without_folder(value)
     if facet == "outcome" and not value:
         return "none yet"
+    if facet == "reason":
+        known = (lab.run_summary.reasons.get(value) for lab in labs.values())
+        return next(filter(None, known), value.replace("_", " "))
     if facet == "doubt":
         return {"doubt": "in doubt", "sure": "not in doubt"}.get(value, value)
     if facet == "differs":

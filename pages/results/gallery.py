@@ -24,7 +24,7 @@ from pages import addresses
 from pages.components.tables import as_csv, save_for_paper, saved_as
 from pages.components.tables import table as draw_table
 from pages.components.text import plain
-from pages.components.widgets import choose_named
+from pages.components.widgets import choose_named, short
 from pages.results import address
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ def _in_colour(table: DataFrame, key: str) -> Series[bool]:
     # If a filter removes some of the chosen names, the others stay chosen.
     kept = [name for name in st.session_state.get(f"{key}-chosen", table[table["chosen"]]["label"]) if name in names]
     st.session_state[f"{key}-chosen"] = kept
-    picked = st.multiselect("In colour", names, key=f"{key}-chosen", max_selections=len(PALETTE))
+    picked = st.multiselect("In colour", names, key=f"{key}-chosen", max_selections=len(PALETTE), format_func=short)
     return table["label"].isin(picked)
 
 

@@ -127,8 +127,8 @@ def _tables(looked: Selection, by: str, title: str, named: Mapping[str, str]) ->
     if is_mixed:
         help = "Robots are controls with known behaviour. They are no results, so they count only if you choose to."
         address.robots_too(count_noun(robots, "row"), "groups-robots", help)
-    for name in present:
-        if (lab := entry.labs().get(name)) is not None and lab.listing.comparability is not None:
+    for name in looked.filter.chosen.get("lab", present):
+        if name in present and (lab := entry.labs().get(name)) is not None and lab.listing.comparability is not None:
             if len(present) > 1:
                 st.subheader(lab.title, anchor=False)
             _table(looked, lab, by, title, named, not is_mixed or address.robots())

@@ -236,11 +236,26 @@ def test_a_row_that_keys_open_in_a_sorted_list_keeps_the_focus(full: Server, pag
     expect(page.locator(".stage .verdict h3")).to_be_focused()
 
 
+def test_on_a_phone_the_list_begins_below_two_lines_of_tools(full: Server, page: Page) -> None:
+    """Six lines of tools filled half of the screen."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{full.url}/browse")
+    settle(page)
+    head, table = (page.locator(where).bounding_box() for where in (".st-key-head", ".st-key-alone"))
+    assert head is not None and table is not None
+    assert table["y"] - head["y"] < 200
+    page.locator(".st-key-head").get_by_role("button", name="Tools").click()
+    page.locator(".st-key-take").get_by_role("button", name="Export").click()
+    expect(page.get_by_text("The filtered rows as a table")).to_be_visible()
+    expect(page.locator(".st-key-rows-csv button")).to_be_in_viewport()
+
+
 @pytest.mark.thorough
 def test_an_outcome_of_a_comparison_opens_its_case_and_back_closes_it(full: Server, page: Page) -> None:
     page.goto(f"{full.url}/browse?text=kiwi")
     settle(page)
-    page.locator(".st-key-head").get_by_role("link", name="Compare").click()
+    page.locator(".st-key-head").get_by_role("button", name="Tools").click()
+    page.locator(".st-key-take").get_by_role("link", name="Compare").click()
     page.wait_for_url(re.compile("/compare"))
     expect(page.locator(".st-key-told")).to_contain_text("with an outcome for both")
     settle(page)
@@ -300,12 +315,16 @@ def test_a_bundle_is_brought_in_and_asked_about(full: Server, page: Page, tmp_pa
         forked.run("core", *command, env=elsewhere)
     page.goto(f"{full.url}/browse")
     settle(page)
+    page.locator(".st-key-head").get_by_role("button", name="Tools").click()
     page.locator(".st-key-import button").first.click()
     page.locator(".st-key-upload-file input[type=file]").set_input_files(bundle)
     page.locator(".st-key-upload-sender input").fill("Ann")
     page.locator(".st-key-upload-go button").click()
     expect(page.get_by_text("1 imported, 0 here already")).to_be_visible()
-    page.get_by_role("link", name="Query").last.click()
+    page.goto(f"{full.url}/browse")
+    settle(page)
+    page.locator(".st-key-head").get_by_role("button", name="Tools").click()
+    page.locator(".st-key-take").get_by_role("link", name="Query").click()
     page.wait_for_url(re.compile("/query"))
     settle(page)
     page.locator(".st-key-sql textarea").fill("select title, status from runs where title = 'Can a trout swim?'")

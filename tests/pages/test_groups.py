@@ -19,6 +19,7 @@ from core.runs.engine import RunIO, RunRequest, execute
 from core.store.filters import KIND, Filter
 from core.store.listing import RowPlace, Selection
 from core.text import embed
+from pages.results import facets
 from tests.pages.conftest import in_address, staged, words
 from tests.support.waiting import until
 
@@ -132,6 +133,17 @@ def test_kinds_are_made_of_vectors_and_part_of_the_address_and_of_exports(
     with pytest.raises(SystemExit, match="2"):
         main(["rows", "--kinds", "unknown", "-o", str(tmp_path / "none.csv")])
     assert not (tmp_path / "none.csv").exists()
+
+
+def test_only_the_chosen_lab_is_grouped_and_cues_and_reasons_have_words(page: Callable[..., AppTest]) -> None:
+    known = {"show": "groups", "recordings": "1"}
+    assert len(page("browse", **known).dataframe) > 1
+    app = page("browse", **known, lab="plant", group="how")
+    assert [set(one.value) >= {"Share"} for one in app.dataframe] == [True]
+    assert {"Answer key", "A guess", "Most people"} <= set(app.dataframe[0].value.iloc[:, 0])
+    app = page("browse", recordings="1", how="hint", reason="unread")
+    assert "Method, explanation or interpreter: A guess · Excluded, because: an answer could not be read" in words(app)
+    assert facets.words("reason", "not simulatable") == "the explanation does not cover it"
 
 
 def test_without_an_encoder_the_page_says_what_to_do(page: Callable[..., AppTest], monkeypatch: MonkeyPatch) -> None:

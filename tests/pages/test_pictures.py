@@ -133,7 +133,7 @@ def test_what_a_predictor_expected_that_failed_its_exam_is_an_open_mark_and_said
     entry.keeper().wake()
     until(lambda: page("results/browse.py", show="pictures").get("plotly_chart"))
     app = page("results/browse.py", show="pictures", picture="ask-models")
-    assert "1 not counted: a predictor failed the qualification test." in words(app)
+    assert "Not counted: 1, because a predictor failed the qualification test." in words(app)
     figure = json.loads(app.get("plotly_chart")[0].proto.spec)
     assert [one["marker"]["symbol"] for one in figure["data"] if one.get("name")] == ["circle-open"]
 

@@ -238,22 +238,18 @@ def said_of_compared(table: DataFrame, similarity: str) -> str:
     firm = judged[~judged["faint"].astype(bool)]
     above, undefined = int(is_above(firm).sum()), len(table) - len(defined)
     said = [
-        f"Of {len(firm)} that {_rest(len(firm))} on enough, {above or 'none'} {_have(above)} an interval of precision "
-        "wholly above the strongest of its baselines."
+        f"Of the {len(firm)} with enough data, {above or 'none'} {_have(above)} a precision interval entirely above "
+        f"{'their' if above > 1 else 'its'} strongest baseline."
         if len(firm)
-        else "Nothing here rests on enough data to be compared with its baselines."
+        else "Nothing here has enough data to be compared with its baselines."
     ]
     if thin:
-        said.append(f"{thin} {_rest(thin)} on fewer than ten questions, or on less than 70 % of what should count.")
+        said.append(f"{thin} {_have(thin)} fewer than ten questions, or less than 70 % of what should count.")
     if failed:
-        said.append(f"{failed} not counted: a predictor failed the qualification test.")
+        said.append(f"Not counted: {failed}, because a predictor failed the qualification test.")
     if undefined:
-        said.append(f"{undefined} of {len(table)} {_have(undefined)} no precision: no question counts.")
+        said.append(f"{undefined} of {len(table)} {_have(undefined)} no precision, because no question counts.")
     return " ".join(said)
-
-
-def _rest(number: int) -> str:
-    return "rests" if number == 1 else "rest"
 
 
 def _have(number: int) -> str:

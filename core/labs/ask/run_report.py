@@ -17,7 +17,7 @@ from ..base.lab import RunSummary
 from . import annotation, metrics
 from .baselines import CONSTANT, ORDER
 from .records import GUESSES, OPPOSITE, Examined, Simulation
-from .report import MEANING
+from .report import MEANING, REASONS, UNCOUNTED
 from .tasks import CONTROL_ARMS
 from .verdict import BASELINE, short
 from .view import AskView
@@ -86,7 +86,12 @@ def _bars(by: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
             yield Bar(label=label, hits=one["hits"], n=one["n"], wins=gain <= 0)
 
 
-IN_RUNS = RunSummary(case_noun="question", last_step="Measuring how varied the questions are …", verdict=verdict_of)
+IN_RUNS = RunSummary(
+    case_noun="question",
+    reasons={**REASONS, "unparsed": UNCOUNTED["unread"], "not simulatable": UNCOUNTED["cannot guess"]},
+    last_step="Measuring how varied the questions are …",
+    verdict=verdict_of,
+)
 
 
 # The tables that a study of the Ask lab can request by name: those of Chen et al. 2023, and the gain by arm.

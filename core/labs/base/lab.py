@@ -201,7 +201,7 @@ class RunSummary(Declaration):
     words: Mapping[Mark, str] = MappingProxyType({})
     """The names of the marks."""
     reasons: Mapping[str, str] = MappingProxyType({})
-    """By outcome, why it decides nothing."""
+    """By outcome, why it decides nothing; and by the reason for which a trial is excluded, what that is called."""
     last_step: str = ""
     """What a run does after the last answer, in words, if that takes seconds."""
 

@@ -28,6 +28,7 @@ class PlantPage(LabPage):
     """The page of Plant."""
 
     verb = "Slip it a hint"
+    words = MappingProxyType(knobs(PlantSpec)["cue"].names)
     sources = MappingProxyType({"own": "Your question", "shipped": "Built-in examples", "dataset": "A data set"})
     source_title = "Question"
     is_source_named = True

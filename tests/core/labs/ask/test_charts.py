@@ -96,11 +96,11 @@ def test_open_are_marks_whose_interval_reaches_the_strongest_baseline_or_that_no
         and "failed the qualification test" not in drawn["passed"].hovertext[0]
     )
     assert pictures.said_of_compared(made, "cosine") == (
-        "Of 5 that rest on enough, 2 have an interval of precision wholly above the strongest of its baselines. "
-        "1 rests on fewer than ten questions, or on less than 70 % of what should count. "
-        "1 not counted: a predictor failed the qualification test. 1 of 8 has no precision: no question counts."
+        "Of the 5 with enough data, 2 have a precision interval entirely above their strongest baseline. "
+        "1 has fewer than ten questions, or less than 70 % of what should count. Not counted: 1, because a predictor "
+        "failed the qualification test. 1 of 8 has no precision, because no question counts."
     )
-    assert pictures.said_of_compared(table(told["none"]), "cosine").startswith("Nothing here rests on enough")
+    assert pictures.said_of_compared(table(told["none"]), "cosine").startswith("Nothing here has enough data")
 
 
 def test_always_guessing_the_same_is_one_answer_for_all_questions_of_a_mark() -> None:
