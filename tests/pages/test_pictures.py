@@ -83,7 +83,8 @@ def test_pictures_are_of_what_the_filter_leaves(page: Page, runs: dict[str, str]
     told = words(everything)
     for title in ("Ask: precision and generality", "Check: faithfulness", "Probe: error over calls used"):
         assert title in told
-    assert "1 of 2 has no precision, because no question counts" in told and "Faithfulness is 1.00 in all of 3 groups" in told
+    assert "1 of 2 has no precision, because no question counts" in told
+    assert "Faithfulness is 1.00 in all of 3 groups" in told
     alts = [chart.proto.alt for chart in everything.get("plotly_chart")]
     assert len(alts) == 10 and all(alt.partition(". ")[2] in told for alt in alts)
     assert "a filtered row" not in told
