@@ -305,10 +305,11 @@ def measure_pictures(desk: Desk) -> None:
 
 
 def measure_compare(desk: Desk) -> None:
-    """From the list to the comparison of its two most frequent models."""
+    """From the list, through its menu, to the comparison of its two most frequent models."""
     desk.go("/browse?lab=simulatability&model=control%2Fsteadfast&model=control%2Ffickle")
     with desk.timed("compare"):
-        desk.page.locator(".st-key-head").get_by_role("link", name="Compare").click()
+        desk.page.locator(".st-key-head").get_by_role("button", name="Tools").click()
+        desk.page.locator(".st-key-take").get_by_role("link", name="Compare").click()
         desk.page.locator(".st-key-told").wait_for()
         settle(desk.page)
 
